@@ -8,7 +8,7 @@ import {
   MAX_DENSITY_RATIO,
   timeAtQuota,
 } from '../export/estimate.ts'
-import { meterOf } from '../export/quota.ts'
+import { meterOf } from '../export/open-request-context.ts'
 import { sourceOf } from '../sources/index.ts'
 import { formatBytes, formatCount, formatDuration, formatInteger, presentLines } from '../terminal/format.ts'
 import { predictReconcile } from '../verify/reconcile/predict-requests.ts'

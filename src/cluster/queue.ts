@@ -16,19 +16,6 @@ import { describeTask, nameTask, parseTask, type Task } from './tasks.ts'
 /** Numbers of open and failed tasks of a run. Finished tasks leave only their results in the run state. */
 export type TaskCounts = { remaining: number; failed: number }
 
-/** The task queue, implemented with BullMQ. It distributes tasks and is never the record of what is done. */
-export type TaskQueue = {
-  server: SharedServer
-  add(id: string, tasks: readonly Task[]): Promise<void>
-  counts(id: string, kind: TaskKind): Promise<TaskCounts>
-  /** Descriptions of the tasks that failed permanently, with reasons. */
-  failed(id: string, kind: TaskKind): Promise<{ task: string; reason: string }[]>
-  /** Deletes all tasks of a run. */
-  clear(id: string): Promise<void>
-  startWorker(work: WorkerOptions): TaskWorker
-  close(): Promise<void>
-}
-
 type WorkerOptions = {
   id: string
   kind: TaskKind
@@ -41,7 +28,7 @@ type WorkerOptions = {
   isHandedBack: () => boolean
 }
 
-export type TaskWorker = { setConcurrency(most: number): void; close(): Promise<void> }
+export type TaskWorker = ReturnType<typeof startWorker>
 
 /**
  * Retry and lock settings. A task whose lock is not renewed in time counts as stalled: BullMQ gives it to another
@@ -52,19 +39,22 @@ const TASK_OPTIONS: JobsOptions = {
   backoff: { type: 'exponential', delay: RETRY_POLICIES.task.firstDelayMs },
   removeOnComplete: true,
 }
-const LOCK_OPTIONS = { lockDuration: 10_000, stalledInterval: 3_000, maxStalledCount: 5 }
+const LOCK_OPTIONS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 }
 /** Tasks added per request. A single large request would block the server for everyone. */
 const BULK_SIZE = 1_000
+
+/** The task queue, implemented with BullMQ. It distributes tasks and is never the record of what is done. */
+export type TaskQueue = Awaited<ReturnType<typeof openQueue>>
 
 /**
  * Opens the queue at a server. Throws USAGE for another kind of URL, QUEUE_UNAVAILABLE if the server does not
  * respond.
  */
-export async function openQueue(address: QueueAddress): Promise<TaskQueue> {
+export async function openQueue(address: QueueAddress) {
   const server = await openServer(address)
   const { Queue } = withBackend(server.backend)
   const queues = new Map<string, Queue>()
-  const queueOf: QueueOf = (id, kind) => {
+  const queueOf = (id: string, kind: TaskKind): Queue => {
     const existing = queues.get(`${id}/${kind}`)
     if (existing !== undefined) return existing
     const { name, options } = server.queueLocation(id, kind)
@@ -75,21 +65,33 @@ export async function openQueue(address: QueueAddress): Promise<TaskQueue> {
   }
   return {
     server,
-    add: (id, tasks) => addTasks(queueOf, id, tasks),
-    counts: async (id, kind) => {
+    add: async (id: string, tasks: readonly Task[]) => {
+      for (const kind of TASK_KINDS) {
+        const jobs = tasks.filter((task) => task.kind === kind).map(toQueueEntry)
+        for (let at = 0; at < jobs.length; at += BULK_SIZE)
+          await queueOf(id, kind).addBulk(jobs.slice(at, at + BULK_SIZE))
+      }
+    },
+    counts: async (id: string, kind: TaskKind): Promise<TaskCounts> => {
       const { failed = 0, ...open } = await queueOf(id, kind).getJobCounts(...OPEN_STATES, 'failed')
       return { failed, remaining: Object.values(open).reduce((sum, count) => sum + count, 0) }
     },
-    failed: (id, kind) => readFailed(queueOf(id, kind)),
-    clear: async (id) => {
+    /** Descriptions of the tasks that failed permanently, with reasons. */
+    failed: (id: string, kind: TaskKind) => readFailed(queueOf(id, kind)),
+    /** Deletes all tasks of a run. */
+    clear: async (id: string) => {
       for (const kind of TASK_KINDS) await queueOf(id, kind).obliterate({ force: true })
     },
-    startWorker: (work) => startWorker(work, server),
+    startWorker: (work: WorkerOptions) => startWorker(work, server),
     close: async () => {
       await Promise.all([...queues.values()].map((queue) => queue.close()))
       await server.close()
     },
   }
+}
+
+function toQueueEntry(task: Task) {
+  return { name: task.kind, data: task, opts: { ...TASK_OPTIONS, jobId: nameTask(task) } }
 }
 
 /** If entries cannot be parsed, the whole queue of that kind is deleted; missing tasks are planned again. */
@@ -115,38 +117,24 @@ function describeFailed({ data, failedReason }: { data: unknown; failedReason?: 
 const ANY_TASK = { wallets: Number.MAX_SAFE_INTEGER, range: { from: 0, to: NO_END } }
 
 type Queue = InstanceType<BackendClasses<IQueueBackend, ConnectionOptions>['Queue']>
-type QueueOf = (id: string, kind: TaskKind) => Queue
-
 const TASK_KINDS = ['read', 'write'] as const
 const OPEN_STATES = ['waiting', 'active', 'delayed', 'prioritized'] as const
 
-async function addTasks(queueOf: QueueOf, id: string, tasks: readonly Task[]): Promise<void> {
-  for (let at = 0; at < tasks.length; at += BULK_SIZE) {
-    const jobs = tasks.slice(at, at + BULK_SIZE).map((task) => {
-      return { name: task.kind, data: task, opts: { ...TASK_OPTIONS, jobId: nameTask(task) } }
-    })
-    for (const kind of TASK_KINDS) {
-      const jobsOfKind = jobs.filter(({ name }) => name === kind)
-      if (jobsOfKind.length > 0) await queueOf(id, kind).addBulk(jobsOfKind)
-    }
-  }
-}
-
-function startWorker(workerOptions: WorkerOptions, server: SharedServer): TaskWorker {
-  const { id, kind, concurrency } = workerOptions
+function startWorker(work: WorkerOptions, server: SharedServer) {
+  const { id, kind, concurrency } = work
   const processJob = async (
     job: { data: unknown; moveToWait(token?: string): Promise<unknown> },
     token?: string,
   ) => {
     try {
-      await workerOptions.process(job.data)
+      await work.process(job.data)
     } catch (thrown) {
-      if (workerOptions.isHandedBack()) {
+      if (work.isHandedBack()) {
         await job.moveToWait(token)
         throw new WaitingError()
       }
       const message = describeError(thrown)
-      throw workerOptions.isFinal(thrown) ? new UnrecoverableError(message) : new Error(message)
+      throw work.isFinal(thrown) ? new UnrecoverableError(message) : new Error(message)
     }
   }
   const { Worker } = withBackend(server.backend)
@@ -154,8 +142,8 @@ function startWorker(workerOptions: WorkerOptions, server: SharedServer): TaskWo
   const worker = new Worker(name, processJob, { ...options, ...LOCK_OPTIONS, concurrency })
   worker.on('error', () => undefined)
   return {
-    setConcurrency: (concurrency) => {
-      worker.concurrency = concurrency
+    setConcurrency: (most: number) => {
+      worker.concurrency = most
     },
     close: () => worker.close(),
   }

@@ -19,7 +19,7 @@ import { coordinate } from './coordinator.ts'
 import { resolveDestination } from './destination.ts'
 import { checkQueueJob, differingSettings, type Plan, planAttempt, type QueueJob } from './plan.ts'
 import { openQueue, type TaskQueue } from './queue.ts'
-import { quotaKey } from './rate-limit/redis-store.ts'
+import { quotaKey } from './rate-limit/redis-rate-limiter.ts'
 import { removeIncompleteReads } from './read-results.ts'
 import {
   beginAttempt,

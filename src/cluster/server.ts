@@ -6,7 +6,7 @@ import { ExportError } from '../core/model/errors.ts'
 import type { RunStats } from '../core/model/run-stats.ts'
 import { GENERATOR } from '../core/model/version.ts'
 import { parseJson } from '../core/platform/json-text.ts'
-import { openRedisStore } from './rate-limit/redis-store.ts'
+import { openRedisStore } from './rate-limit/redis-rate-limiter.ts'
 import { bucketLocation, jobName, parseAs, printableLine, runId, sha256, token, version } from './schemas.ts'
 import type { Task } from './tasks.ts'
 

@@ -1,8 +1,11 @@
 import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import type { JobRun } from '../export/export-job.ts'
-import { openRequestContext, type RequestContextOptions } from '../export/open-request-context.ts'
-import { knownRateOf } from '../export/quota.ts'
+import {
+  knownRateOf,
+  openRequestContext,
+  type RequestContextOptions,
+} from '../export/open-request-context.ts'
 import type { PreviousExport } from '../export/resume/previous-export.ts'
 import type { RequestContext } from '../http/request.ts'
 import type { Store } from '../storage/store.ts'

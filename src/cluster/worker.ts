@@ -11,7 +11,7 @@ import { createWaitAnnouncer } from '../http/run-limits.ts'
 import { type AllowedRoots, checkLocation } from './destination.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { openQueue, type TaskQueue, type TaskWorker } from './queue.ts'
-import { quotaKey } from './rate-limit/redis-store.ts'
+import { quotaKey } from './rate-limit/redis-rate-limiter.ts'
 import { runReadTask } from './read-task.ts'
 import { openRunObjects, type RunState, readCurrentAttempt, readPlan, runStateOf } from './run-state.ts'
 import {

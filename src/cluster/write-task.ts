@@ -76,12 +76,13 @@ async function makePartition(
     const writing = { job, store: folderStore(folder), checkpoint, stats, signal, previous, fees }
     const output = await openOutputWriter(writing)
     try {
-      const { hashes, contradicted, contradictions } = await output.merge(to)
+      await output.stage(to)
+      const { batches, contradicted, contradictions } = await output.merge()
       const fingerprints = join(scratch, 'fingerprints')
       await appendFile(fingerprints, '')
-      for (const chunk of hashes)
-        await appendFile(fingerprints, fingerprintBytes([...readFingerprints(chunk)]))
-      const { decimals = {} } = await output.finish(to)
+      for (const { hashes } of batches)
+        await appendFile(fingerprints, fingerprintBytes([...readFingerprints(hashes)]))
+      const { decimals = {} } = await output.publish()
       const manifest = await readManifestIfExists(folder)
       if (manifest === undefined) throw new ExportError('BUG', 'a partition was made without a manifest')
       await addResult(runState, async (token) => {

@@ -7,7 +7,7 @@ import type { Meter } from '../sources/service-access.ts'
 import { MAX_PROBES } from './fees/probe.ts'
 import type { PastRun } from './history/past-runs.ts'
 import type { JobState } from './inspect-output.ts'
-import { mainOperation, meterOf } from './quota.ts'
+import { mainOperation, meterOf } from './open-request-context.ts'
 
 /** The estimated cost of a run, computed without sending requests. Unknown values are undefined. */
 export type Estimate = {

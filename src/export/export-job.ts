@@ -1,29 +1,19 @@
 import { removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { type ExportError, toExportError } from '../core/model/errors.ts'
-import { type Lookback, NO_LOOKBACK } from '../core/model/lookback.ts'
 import { RECONCILIATION_FILE } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
-import { clockLagOf, endRunStats, type RunStats } from '../core/model/run-stats.ts'
+import { clockLagOf, endRunStats, type RunStats, recordWholeExport } from '../core/model/run-stats.ts'
 import { sumUnknowns } from '../core/model/unknowns.ts'
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { lockOutput } from '../core/platform/lock/lock.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import { discardChanges } from '../files/changes.ts'
 import { readManifestIfExists, requireSafeManifest } from '../files/publish.ts'
-import type { RequestContext } from '../http/request.ts'
-import { sourceOf } from '../sources/index.ts'
 import { openStore } from '../storage/open-store.ts'
 import type { Store } from '../storage/store.ts'
-import { isDamagedPage, isPage } from '../transform/merge/page-items.ts'
-import { clearComplete, isJobComplete, markComplete } from './completion.ts'
-import { CutoffLowered } from './fetch/reading.ts'
-import { fetchAndWrite, isOpen, restoreStats, type WriteState } from './fetch-and-write.ts'
 import { checkForeignFiles, requireOwnManifest } from './foreign-files.ts'
-import { privateFolder } from './private-folder.ts'
-import { findExport } from './resume/find-export.ts'
-import { firstClosedBlock, reopenReadableGaps } from './resume/gaps.ts'
-import { continueExport, isOpenEnded, type PreviousExport, removedWallets } from './resume/previous-export.ts'
-import { type StartedRun, startRun } from './resume/start-run.ts'
+import { clearComplete, isJobComplete, markComplete, privateFolder } from './private-folder.ts'
+import { type PreviousExport, removedWallets } from './resume/previous-export.ts'
 
 /** A run of one job, on one machine or distributed over several. */
 export type JobRun = {
@@ -38,13 +28,6 @@ export type JobRun = {
   runId?: string | undefined
 }
 
-/** A run of one job in this process. */
-type LocalRun = JobRun & {
-  requestContext: RequestContext
-  /** The end of the previous export that is read and written again. */
-  lookback: Lookback | undefined
-}
-
 /** Creates and publishes the files of a job. The caller holds the lock of the output. */
 export type MakeExport = (store: Store) => Promise<JobResult['state']>
 
@@ -56,17 +39,6 @@ export type JobResult = {
    */
   state: 'complete' | 'unchanged' | 'incomplete' | 'failed'
   error: ExportError | undefined
-}
-
-/** Runs one job in this process. Never throws (see `runExport`). */
-export async function exportJob(run: LocalRun): Promise<JobResult> {
-  const { job, lookback = NO_LOOKBACK, onNotice } = run
-  const isWanted = lookback.blocks > 0 || lookback.ms > 0
-  if (isWanted && !isOpenEnded(job, await readManifestIfExists(job.output).catch(() => undefined)))
-    onNotice(
-      `${job.name}: the lookback applies only to jobs without endBlock; --fresh reads everything again`,
-    )
-  return runExport(run, (store) => exportLocally({ ...run, store }))
 }
 
 /**
@@ -164,85 +136,6 @@ async function recordCompletion(
   return 'complete'
 }
 
-/** A run that holds the lock of its output. */
-type StoreRun = LocalRun & { store: Store }
-
-/**
- * Exports the job. If the checkpoint contains unreadable pages, drops them and requests their blocks again.
- */
-async function exportLocally(run: StoreRun): Promise<JobResult['state']> {
-  try {
-    return await exportFromCheckpoint(run)
-  } catch (thrown) {
-    if (!isDamagedPage(thrown)) throw thrown
-    Object.assign(run.stats, { rows: {}, transactions: 0 })
-    return exportFromCheckpoint(run, { hasDamage: true })
-  }
-}
-
-type ResumeOptions = {
-  /** Ignore the checkpoint and read the whole history again. @default false */
-  fromScratch?: boolean
-  /** The checkpoint may contain unreadable pages, so check and drop them first. @default false */
-  hasDamage?: boolean
-}
-
-async function exportFromCheckpoint(
-  run: StoreRun,
-  { fromScratch = false, hasDamage = false }: ResumeOptions = {},
-): Promise<JobResult['state']> {
-  const started = await startRun({ ...run, fromScratch })
-  const exportOnce = async () => {
-    if (hasDamage) await dropDamagedPages(run, started)
-    return exportStarted(run, started)
-  }
-  const state = await exportOnce()
-    .catch((thrown: unknown) => {
-      if (thrown instanceof CutoffLowered) return 'cutoff lowered' as const
-      throw thrown
-    })
-    .finally(started.checkpoint.close)
-  if (state === 'cutoff lowered') return exportFromCheckpoint(run)
-  return state === 'pages missing' ? exportFromCheckpoint(run, { fromScratch: true }) : state
-}
-
-/** Drops damaged pages of the checkpoint, so that their blocks are requested again. */
-async function dropDamagedPages({ job, onNotice }: StoreRun, { checkpoint }: StartedRun): Promise<void> {
-  const source = sourceOf(job.service.api)
-  const pages = await checkpoint.dropUnreadablePages(async (location) =>
-    isPage(await checkpoint.read(location), source),
-  )
-  const pagesText = pages === 1 ? '1 unreadable page' : `${pages} unreadable pages`
-  onNotice(`${job.name}: the checkpoint contained ${pagesText}; the blocks are requested again`)
-}
-
-async function exportStarted(run: StoreRun, started: StartedRun): Promise<WriteState | 'incomplete'> {
-  const { checkpoint, previous } = started
-  noticeRemovedWallets(run, previous)
-  if (checkpoint.resumed) run.onNotice(`${run.job.name}: resuming an unfinished run`)
-  const reopened = await readGapsAgain(run, started)
-  const state = reopened === 'pages missing' ? reopened : await fetchAndWrite(run, reopened)
-  if (state === 'pages missing') return state
-  return (await checkpoint.reopenMissing()) ? 'incomplete' : state
-}
-
-/** Reopens gaps that the service lists now. The export is written again from the first block that it lacks. */
-async function readGapsAgain(
-  { job, store, requestContext, onNotice }: StoreRun,
-  started: StartedRun,
-): Promise<StartedRun | 'pages missing'> {
-  const { checkpoint, previous, unchanged } = started
-  await reopenReadableGaps({ job, requestContext, checkpoint })
-  const from = firstClosedBlock(previous.manifest, checkpoint)
-  if (from === undefined || from >= (unchanged ?? previous).from) return started
-  onNotice(`${job.name}: the service lists what it lacked before; blocks from ${from} on are written again`)
-  if (from >= previous.from) return { checkpoint, previous }
-  const found = await findExport(job, store)
-  if (found === undefined) return { checkpoint, previous }
-  const continued = await continueExport(job, found, { checkpoint, from })
-  return continued.from < checkpoint.base ? 'pages missing' : { checkpoint, previous: continued }
-}
-
 /** Reports the wallets of the export that were removed from the job. */
 export function noticeRemovedWallets(
   { job, onNotice }: Pick<JobRun, 'job' | 'onNotice'>,
@@ -266,4 +159,16 @@ async function resetOutput(store: Store, folder: string): Promise<void> {
   await store.removeManifestBackup()
   await removeCheckpoint(folder)
   await clearComplete(folder)
+}
+
+/** Whether later runs continue: the job has no endBlock, or it was not indexed when a wallet was read. */
+export function isOpen({ endBlock, kind }: Job, stats: Pick<RunStats, 'completeTo'>): boolean {
+  if (endBlock === undefined) return true
+  return kind === 'wallets' && stats.completeTo !== undefined && stats.completeTo < endBlock
+}
+
+/** Loads the counts of the existing export, for the summary and the exit code of this run. */
+export async function restoreStats(job: Job, stats: RunStats): Promise<void> {
+  const manifest = await readManifestIfExists(job.output)
+  if (manifest !== undefined) recordWholeExport(stats, manifest)
 }

@@ -14,9 +14,8 @@ import { readManifestIfAny } from '../read/dataset.ts'
 import { readReconciliation, type StoredReconciliation } from '../read/read-reconciliation.ts'
 import { outputName } from '../storage/bucket-url.ts'
 import { inspectStore } from '../storage/open-store.ts'
-import { isJobComplete } from './completion.ts'
 import { type PastRun, readPastRuns } from './history/past-runs.ts'
-import { checkpointIdentity, privateFolder } from './private-folder.ts'
+import { checkpointIdentity, isJobComplete, privateFolder } from './private-folder.ts'
 import { areFilesInPlace, type FileSizes } from './resume/find-export.ts'
 
 export type JobState = {

@@ -12,7 +12,7 @@ import { sumUnknowns, sumUnknownsIfPresent } from '../core/model/unknowns.ts'
 import { raceAbort } from '../core/platform/abort-signal.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { type TableName, tableByName } from '../core/table/index.ts'
-import { type Chunk, sumChunks } from '../files/chunk.ts'
+import { sumChunks } from '../files/chunk.ts'
 import { writeRaw } from '../files/raw.ts'
 import { type Part, writeTable } from '../files/write-table.ts'
 import { sourceOf } from '../sources/index.ts'
@@ -25,6 +25,7 @@ import { openPageReader } from '../transform/page-reader.ts'
 import { rejectBackwardTimes } from '../transform/reject-backward-times.ts'
 import { badItems, rejectLines, retainedRejects } from '../transform/rejects.ts'
 import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
+import type { StagedPageLocation } from '../transform/staged/read-staged.ts'
 import type { StagedPage } from '../transform/staged/stage-page.ts'
 import { createStaging, type Staging } from '../transform/staging.ts'
 import { openWritePool, type WritePool } from '../transform/threads/pool.ts'
@@ -58,27 +59,24 @@ export type OutputOptions = {
  * arrived.
  */
 export type OutputWriter = Pick<Staging, 'openPageReader' | 'onPageStored'> & {
-  /**
-   * Merges the rows of the blocks before `end` and returns what must be read again before they are published.
-   */
-  merge(end: number): Promise<MergeResult>
-  /**
-   * Creates the files of the blocks before `end` from the last merge and publishes them. Throws
-   * OUTPUT_FAILED.
-   */
-  finish(end: number): Promise<WrittenRange>
+  /** Stages the rows of the blocks before `end` that are not staged yet. */
+  stage(end: number): Promise<void>
+  /** Puts the staged rows in order. */
+  merge(): Promise<MergeResult>
+  /** Creates the files of the merged rows and publishes them. Throws OUTPUT_FAILED. */
+  publish(): Promise<WrittenRange>
   /** Aborts running tasks and deletes the staging files. */
   close(): Promise<void>
 }
 
 export type MergeResult = {
+  /** Every transaction is in exactly one of them. Their files are readable until the output is closed. */
+  batches: readonly BatchRows[]
   /**
    * Number of transactions whose views contradict each other. `contradictions` lists the first of each batch.
    */
   contradicted: number
   contradictions: readonly Contradiction[]
-  /** Fingerprints of all transactions, readable until the output is closed. */
-  hashes: readonly Chunk[]
   /** Transactions that retained files of earlier runs also contain; undefined if there are none. */
   alreadyExported: AlreadyExported | undefined
 }
@@ -86,44 +84,48 @@ export type MergeResult = {
 /**
  * Opens the writer for the pages that are in the checkpoint and that will be added to it. Sends no requests.
  */
-export async function openOutputWriter(output: OutputOptions): Promise<OutputWriter> {
-  const folder = await makePartsFolder(join(output.job.output, PRIVATE_FOLDER))
-  const { checkpoint, previous, stats } = output
-  const listings = listingsToRead(output.job, previous)
-  const wallets = [...output.job.wallets, ...removedWallets(output.job, previous)]
-  const { fees } = output
-  const context = writeContext({
-    ...output,
-    listings,
-    wallets,
-    from: previous.from,
-    folder,
-    fees: fees.current(),
-  })
+export async function openOutputWriter(options: OutputOptions): Promise<OutputWriter> {
+  const { job, checkpoint, previous, stats, signal, fees } = options
+  const { from } = previous
+  const folder = await makePartsFolder(join(job.output, PRIVATE_FOLDER))
+  const listings = listingsToRead(job, previous)
+  const wallets = [...job.wallets, ...removedWallets(job, previous)]
+  const source = sourceOf(job.service.api)
+  const context = writeContext({ job, checkpoint, listings, wallets, from, folder, fees: fees.current() })
   const pool = openWritePool(context)
-  const onStaged = (page: StagedPage) => countStaged(stats, page)
-  const staging = createStaging({
-    checkpoint,
-    listings,
-    from: previous.from,
-    pool,
-    fees,
-    folder,
-    onStaged,
-    source: sourceOf(output.job.service.api),
-  })
-  const outputContext = { ...output, listings, context, staging, pool }
-  let batches: readonly BatchRows[] | undefined
+  // Progress only: `publish` counts the rows exactly, without duplicates.
+  const onStaged = ({ transactions, rows }: StagedPage) => {
+    stats.transactions += transactions
+    addRows(stats.rows, rows)
+  }
+  const staging = createStaging({ checkpoint, listings, from, pool, fees, folder, onStaged, source })
+  const range = { from, to: from }
+  let pages: readonly StagedPageLocation[] = []
+  let batches: readonly BatchRows[] = []
   return {
     openPageReader: staging.openPageReader,
     onPageStored: staging.onPageStored,
-    merge: async (end) => {
-      batches = await mergeBatches(outputContext, { from: previous.from, to: end })
-      return summarizeBatches(outputContext, batches)
+    // Tasks that still run after an abort are stopped by `close`.
+    stage: async (end) => {
+      range.to = end
+      pages = await raceAbort(staging.finish(range), signal)
     },
-    finish: async (end) => {
-      batches ??= await mergeBatches(outputContext, { from: previous.from, to: end })
-      return finish(outputContext, { from: previous.from, to: end }, batches)
+    merge: async () => {
+      batches = await raceAbort(mergePages(pages, range, { pool, folder, previous }), signal)
+      return {
+        batches,
+        contradicted: batches.reduce((sum, { contradicted }) => sum + contradicted, 0),
+        contradictions: batches.flatMap(({ contradictions }) => contradictions),
+        alreadyExported: await findAlreadyExported(options, batches),
+      }
+    },
+    publish: async () => {
+      Object.assign(stats, countRows(batches))
+      await storeHashes(options, range, batches)
+      // Frees the memory of the threads before tables are written.
+      await pool.close()
+      const parts = await writeTables(job, context, { batches, range, signal })
+      return publishRows(options, { listings, batches, range, parts })
     },
     close: async () => {
       await fees.close()
@@ -133,15 +135,6 @@ export async function openOutputWriter(output: OutputOptions): Promise<OutputWri
   }
 }
 
-/**
- * Adds the rows of a staged page to the progress counts. `finish` replaces them with exact counts of
- * deduplicated rows.
- */
-function countStaged(stats: RunStats, { transactions, rows }: StagedPage): void {
-  stats.transactions += transactions
-  addRows(stats.rows, rows)
-}
-
 type RowCounts = RunStats['rows']
 
 function addRows(sum: RowCounts, rows: RowCounts): void {
@@ -149,80 +142,74 @@ function addRows(sum: RowCounts, rows: RowCounts): void {
 }
 
 function countRows(batches: readonly BatchRows[]): Pick<RunStats, 'transactions' | 'repeatedLogs' | 'rows'> {
-  const rows: RowCounts = {}
-  for (const { chunks } of batches)
-    addRows(rows, Object.fromEntries([...chunks].map(([table, all]) => [table, sumChunks(all).rows])))
-  const sum = (count: (batch: BatchRows) => number) => batches.reduce((all, batch) => all + count(batch), 0)
-  return {
-    transactions: sum(({ transactions }) => transactions),
-    repeatedLogs: sum(({ repeatedLogs }) => repeatedLogs),
-    rows,
+  const counts = { transactions: 0, repeatedLogs: 0, rows: {} as RowCounts }
+  for (const { chunks, transactions, repeatedLogs } of batches) {
+    counts.transactions += transactions
+    counts.repeatedLogs += repeatedLogs
+    for (const [table, all] of chunks) addRows(counts.rows, { [table]: sumChunks(all).rows })
   }
+  return counts
 }
 
-type OutputContext = OutputOptions & {
-  listings: Listings
-  context: WriteContext
-  staging: Staging
-  pool: WritePool
-}
-
-/** Merges the range into batches. Rejects on abort; tasks that are still running are stopped by `close`. */
-function mergeBatches(output: OutputContext, range: BlockRange): Promise<readonly BatchRows[]> {
-  return raceAbort(mergeAndResolve(output, range), output.signal)
-}
-
-async function summarizeBatches(output: OutputContext, batches: readonly BatchRows[]): Promise<MergeResult> {
-  return {
-    contradicted: batches.reduce((sum, batch) => sum + batch.contradicted, 0),
-    contradictions: batches.flatMap((batch) => batch.contradictions),
-    hashes: batches.map(({ hashes }) => hashes),
-    alreadyExported: await findAlreadyExported(output, batches),
-  }
-}
-
-async function finish(
-  output: OutputContext,
+/** Merges the rows of a range into batches. Every transaction is in exactly one of them. */
+async function mergePages(
+  pages: readonly StagedPageLocation[],
   range: BlockRange,
-  batches: readonly BatchRows[],
+  { pool, folder, previous }: { pool: WritePool; folder: string } & Pick<OutputOptions, 'previous'>,
+): Promise<readonly BatchRows[]> {
+  const written = new Map<number, BlockRangeBatch>()
+  const rewrite = (batch: BlockRangeBatch) => {
+    written.set(batch.range.from, batch)
+    return pool.run({ kind: 'batch', batch }, totalBytes(batch.pages))
+  }
+  const batches = await Promise.all(cutBatches(range, pages).map(rewrite))
+  const resolved = await resolveReorgedTransactions(batches, { folder, pages, rewrite })
+  const floorMs = previous.written.reduce((ms, { lastMs = 0 }) => Math.max(ms, lastMs), 0)
+  return rejectBackwardTimes(resolved, { written, folder, floorMs, rewrite })
+}
+
+type MergedRows = {
+  listings: Listings
+  batches: readonly BatchRows[]
+  range: BlockRange
+  parts: ReadonlyMap<TableName, readonly Part[]>
+}
+
+async function publishRows(
+  options: OutputOptions,
+  { listings, batches, range, parts }: MergedRows,
 ): Promise<WrittenRange> {
-  const { job, stats, previous, pool } = output
-  const { to } = range
-  Object.assign(stats, countRows(batches))
-  await storeHashes(output, range, batches)
-  // Frees the memory of the threads before tables are written.
-  await pool.close()
-  const parts = await writeTables(output, batches, range)
-  if (job.keepRaw) await keepRaw({ ...output, to })
-  const rejected = await rejectLines(output, batches)
+  const { job, checkpoint, stats, previous } = options
+  const { chain, keepRaw } = job
+  const source = sourceOf(job.service.api)
+  if (keepRaw) await writeRawItems(options, listings, range.to)
+  const retained = retainedRejects(previous, { batches, chain, source })
   const rejects = [
-    ...new Set([
-      ...retainedRejects(previous, { batches, chain: job.chain, source: sourceOf(job.service.api) }),
-      ...rejected,
-    ]),
+    ...new Set([...retained, ...(await rejectLines({ ...options, listings }, batches))]),
   ].sort()
-  const names = [...output.listings.keys()]
+  const names = [...listings.keys()]
   const seen = addCounts(batches.map((batch) => seenIn(batch, names)))
-  const totalSeen = addCounts([...previous.written.map((one) => Object.entries(one.seen)), seen])
   const unknowns = sumUnknowns(batches.map((batch) => batch.unknowns))
   const decimals = uniteDecimals(batches.map((batch) => batch.decimals))
   stats.written = { ...range, times: timesIn(batches) }
   await publishExport({
-    ...output,
+    ...options,
     range,
     parts,
     rejects,
-    seen: totalSeen,
+    seen: addCounts([...previous.written.map((earlier) => Object.entries(earlier.seen)), seen]),
     unknowns: sumUnknownsIfPresent([...previous.written, unknowns]),
     decimalsConflict: countConflicts([...previous.written, { decimals }]),
-    missing: output.checkpoint.missing(),
-    gaps: gapsOfExport(output.checkpoint, previous, names),
-    opening: openingOfExport(output.checkpoint, previous, names),
-    indexedEnds: indexedEnds(job, output.checkpoint),
-    refused: stats.refused.map((one) => ({ ...one, toBlock: previous.refusedEnds?.get(one.address) ?? to })),
-    begunMs: output.checkpoint.begunMs,
+    missing: checkpoint.missing(),
+    gaps: gapsOfExport(checkpoint, previous, names),
+    opening: openingOfExport(checkpoint, previous, names),
+    indexedEnds: indexedEnds(job, checkpoint),
+    refused: stats.refused.map((wallet) => {
+      return { ...wallet, toBlock: previous.refusedEnds?.get(wallet.address) ?? range.to }
+    }),
+    begunMs: checkpoint.begunMs,
     localPath: async ({ staged = '' }) => staged,
-    raw: (covered) => new Set(job.keepRaw ? [...names, ...covered, ...covered.map(atomicListing)] : []),
+    raw: (covered) => new Set(keepRaw ? [...names, ...covered, ...covered.map(atomicListing)] : []),
   })
   const lastMs = stats.written.times?.last
   return { ...range, seen: Object.fromEntries(seen), ...unknowns, decimals, lastMs }
@@ -234,69 +221,42 @@ function countConflicts(parts: readonly Pick<WrittenRange, 'decimals' | 'decimal
   return Math.max(countDecimalsConflicts(uniteDecimals(parts.map(({ decimals }) => decimals))), ...counted)
 }
 
-/** Returns the batches of the range. Every transaction is in exactly one of them. */
-async function mergeAndResolve(
-  { staging, pool, context, previous }: OutputContext,
-  range: BlockRange,
-): Promise<readonly BatchRows[]> {
-  const pages = await staging.finish(range)
-  const written = new Map<number, BlockRangeBatch>()
-  const rewrite = (batch: BlockRangeBatch) => {
-    written.set(batch.range.from, batch)
-    return pool.run({ kind: 'batch', batch }, totalBytes(batch.pages))
-  }
-  const batches = await Promise.all(cutBatches(range, pages).map(rewrite))
-  const resolved = await resolveReorgedTransactions(batches, { ...context, pages, rewrite })
-  const floorMs = previous.written.reduce((ms, { lastMs = 0 }) => Math.max(ms, lastMs), 0)
-  return rejectBackwardTimes(resolved, { written, folder: context.folder, floorMs, rewrite })
-}
-
 /** Limits how many tables all jobs of the process write concurrently, because each of them takes memory. */
 const limitTables = limitConcurrency(2)
 
 async function writeTables(
-  { job, context: { folder, tables: names }, signal }: OutputContext,
-  batches: readonly BatchRows[],
-  range: BlockRange,
+  job: Job,
+  { folder, tables: names }: WriteContext,
+  { batches, range, signal }: { batches: readonly BatchRows[]; range: BlockRange; signal: AbortSignal },
 ): Promise<Map<TableName, Part[]>> {
-  const { compression, escapeFormulas, maxRowsPerFile, targetFileBytes } = job
-  const format = { format: job.format, compression, escapeFormulas, maxRowsPerFile, targetFileBytes, folder }
   const tables = names.map((name) => {
     const chunks = batches.flatMap((batch) => batch.chunks.get(name) ?? [])
     return { name, chunks, bytes: sumChunks(chunks).bytes }
   })
   // Starts with the largest table, which takes longest.
-  const bySize = [...tables].sort((a, b) => b.bytes - a.bytes)
-  const jobs = bySize.map(({ name, chunks }) =>
+  const bySize = tables.toSorted((a, b) => b.bytes - a.bytes)
+  const written = bySize.map(({ name, chunks }) =>
     limitTables(async () => {
       signal.throwIfAborted()
-      return [name, await writeTable({ ...format, table: tableByName(name), chunks, range, signal })] as const
+      const part = { ...job, folder, table: tableByName(name), chunks, range, signal }
+      return [name, await writeTable(part)] as const
     }),
   )
-  const parts = new Map(await allSettledOrThrow(jobs))
+  // Other tables are still being written when one fails.
+  await Promise.allSettled(written)
+  const parts = new Map(await Promise.all(written))
   return new Map(names.map((name) => [name, parts.get(name) ?? []]))
-}
-
-/** Waits until all promises are settled, then rejects with the first error, if any. */
-async function allSettledOrThrow<T>(promises: readonly Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(promises)
-  return Promise.all(promises)
-}
-
-type KeepRawOptions = {
-  job: Job
-  checkpoint: Checkpoint
-  previous: PreviousExport
-  listings: Listings
-  /** Exclusive end of the export. */
-  to: number
 }
 
 /**
  * Writes items as they were received to `raw/`, in chain order, one per line: one file per wallet, or one for
  * all blocks of a blocks job.
  */
-async function keepRaw({ job, checkpoint, previous, listings, to }: KeepRawOptions): Promise<void> {
+async function writeRawItems(
+  { job, checkpoint, previous }: OutputOptions,
+  listings: Listings,
+  to: number,
+): Promise<void> {
   const pageReader = openPageReader({ pagesFile: checkpoint.path })
   // If pages of earlier runs are no longer in the checkpoint, their items are in the existing file, and the
   // rest is appended.

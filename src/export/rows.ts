@@ -1,11 +1,9 @@
 import { rm } from 'node:fs/promises'
-import { setImmediate } from 'node:timers/promises'
-import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/model/call-options.ts'
 import { ExportError, toExportError } from '../core/model/errors.ts'
 import { listingsOf } from '../core/model/listings.ts'
-import type { BlockRange, Job } from '../core/model/model.ts'
+import type { Job } from '../core/model/model.ts'
 import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import type { RetryOptions } from '../core/platform/retry.ts'
@@ -25,28 +23,22 @@ import { createRateLimiter, systemClock } from '../http/rate-limit/rate-limiter.
 import { type StartedRunLimits, startRunLimits } from '../http/run-limits.ts'
 import { rowsOf } from '../read/export-csv-rows.ts'
 import type { TextRow } from '../read/scratch-database.ts'
+import { folderStore } from '../storage/store.ts'
 import { missingBlocksMessage } from '../terminal/format.ts'
 import { refusedWalletsMessage } from '../terminal/incomplete-lines.ts'
-import { cutBatches, pagesIn } from '../transform/batches.ts'
 import { requireSameChain } from '../transform/exported-files.ts'
-import type { FeeResolver } from '../transform/fees.ts'
 import type { Reject } from '../transform/flatten-transaction.ts'
-import type { PageLocation } from '../transform/merge/page-items.ts'
-import { iterateOpenFees } from '../transform/open-fees.ts'
-import { rejectBackwardTimes } from '../transform/reject-backward-times.ts'
 import { parseReject } from '../transform/reject-line.ts'
-import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
-import type { StagedPageLocation } from '../transform/staged/read-staged.ts'
-import { openTaskRunner, type TaskRunner, writeContext } from '../transform/threads/task.ts'
-import type { BatchRows, BlockRangeBatch } from '../transform/write-batch.ts'
+import type { BatchRows } from '../transform/write-batch.ts'
 import { requireJob, SHARED_OPTIONS } from './check-job.ts'
 import { openFeeResolver } from './fees/fee-resolver.ts'
 import { fetchJob } from './fetch/fetch-job.ts'
 import { CutoffLowered } from './fetch/reading.ts'
-import { openRequestContext, requireService } from './open-request-context.ts'
+import { knownRateOf, openBudgetsOf, openRequestContext, requireService } from './open-request-context.ts'
+import { type MergeResult, openOutputWriter } from './output-writer.ts'
 import { checkpointIdentity } from './private-folder.ts'
-import { knownRateOf, openBudgetsOf } from './quota.ts'
 import { createReopener } from './reopen-contradicted.ts'
+import { noPreviousExport } from './resume/previous-export.ts'
 
 /** Options of `rows`. */
 export type RowsOptions = {
@@ -87,18 +79,10 @@ export type RowsOptions = {
  * for await (const { block_timestamp, value } of rows(job, 'ledger', { apiKey }))
  *   console.log(block_timestamp, BigInt(value))
  */
-export function rows<T extends TableName>(
+export async function* rows<T extends TableName>(
   job: Job,
   table: T,
   options: RowsOptions = {},
-): AsyncGenerator<TableRows[T], void, void> {
-  return readTable(job, table, options)
-}
-
-async function* readTable<T extends TableName>(
-  job: Job,
-  table: T,
-  options: RowsOptions,
 ): AsyncGenerator<TableRows[T], void, void> {
   checkCallOptions('rows', options, ROWS_OPTIONS)
   requireJob(job)
@@ -125,22 +109,39 @@ async function* readTable<T extends TableName>(
     })
     try {
       const noop = () => {}
-      const { onReject, onDetail: onNotice = noop } = options
-      const reading = { job, checkpoint, listings: listingsOf(job), requestContext, stats }
-      const fetchMissing = async () => {
-        stats.endBlock = await fetchJob({ ...reading, onPage: noop, onNotice: noop })
-        return stats.endBlock
-      }
-      const reopen = createReopener({ ...reading, onNotice })
-      const fees = openFeeResolver({ ...reading, onNotice })
+      const { onReject = noop, onDetail: onNotice = noop } = options
+      const listings = listingsOf(job)
+      const reading = { job, checkpoint, listings, requestContext, stats, onPage: noop, onNotice: noop }
       // The cutoff must not change any more once rows are built.
-      await fetchMissing().catch((thrown: unknown) => {
+      await fetchJob(reading).catch((thrown: unknown) => {
         if (!(thrown instanceof CutoffLowered)) throw thrown
       })
-      const rowOptions = { job, checkpoint, folder, table, fetchMissing, reopen, fees, onReject }
-      for await (const row of readRows(rowOptions)) {
-        limits.signal.throwIfAborted()
-        yield row
+      const reopen = createReopener({ job, checkpoint, listings, onNotice })
+      const fees = openFeeResolver({ job, checkpoint, requestContext, stats, onNotice })
+      // The staging format of Parquet distinguishes empty text from null.
+      const format = { format: 'parquet' as const, partitionBy: undefined }
+      const output = await openOutputWriter({
+        job: { ...job, ...format, tables: [table], output: folder },
+        store: folderStore(folder),
+        checkpoint,
+        stats,
+        signal: limits.signal,
+        previous: noPreviousExport(job),
+        fees,
+      })
+      try {
+        let merged: MergeResult
+        do {
+          stats.endBlock = await fetchJob(reading)
+          await output.stage(stats.endBlock)
+          merged = await output.merge()
+        } while (await reopen(merged))
+        for await (const row of readRows(job, table, merged.batches, onReject)) {
+          limits.signal.throwIfAborted()
+          yield row
+        }
+      } finally {
+        await output.close()
       }
       requireComplete(stats)
       requireNoGaps(job.wallets.filter(({ address }) => checkpoint.gaps(address).length > 0))
@@ -203,104 +204,19 @@ function requireNoGaps(wallets: Job['wallets']): void {
   )
 }
 
-type ReadRowsOptions<T extends TableName> = {
-  job: Job
-  checkpoint: Checkpoint
-  folder: string
-  table: T
-  /** Fetches the remaining blocks. Resolves with the exclusive end. */
-  fetchMissing: () => Promise<number>
-  reopen: ReturnType<typeof createReopener>
-  fees: FeeResolver
-  onReject: RowsOptions['onReject']
-}
-
-async function* readRows<T extends TableName>(options: ReadRowsOptions<T>): AsyncGenerator<TableRows[T]> {
-  const { job, table, onReject = () => {} } = options
+async function* readRows<T extends TableName>(
+  job: Job,
+  table: T,
+  batches: readonly BatchRows[],
+  onReject: (reject: Reject) => void,
+): AsyncGenerator<TableRows[T]> {
   const chains = new Set<string>()
-  // The staging format of Parquet distinguishes empty text from null.
-  const tableJob = { ...job, tables: [table], format: 'parquet' as const, partitionBy: undefined }
-  const context = { ...options, job: tableJob, listings: listingsOf(job), wallets: job.wallets }
-  const tasks = openTaskRunner(
-    writeContext({ ...context, from: job.startBlock, fees: options.fees.current() }),
-  )
-  try {
-    for (const { chunks, rejects } of await mergeRows(options, tasks)) {
-      for (const line of rejects) onReject(parseReject(line))
-      yield* rowsIn(table, chunks.get(table) ?? [], (chain) => {
-        if (!chains.has(chain)) requireSameChain(job, [...chains.add(chain)])
-      })
-    }
-  } finally {
-    tasks.close()
+  for (const { chunks, rejects } of batches) {
+    for (const line of rejects) onReject(parseReject(line))
+    yield* rowsIn(table, chunks.get(table) ?? [], (chain) => {
+      if (!chains.has(chain)) requireSameChain(job, [...chains.add(chain)])
+    })
   }
-}
-
-/**
- * Returns batches with every transaction in exactly one of them. Reads contradicted transactions again first,
- * like `run`.
- */
-async function mergeRows<T extends TableName>(
-  { job, checkpoint, folder, fetchMissing, reopen, fees }: ReadRowsOptions<T>,
-  tasks: TaskRunner,
-): Promise<readonly BatchRows[]> {
-  for (;;) {
-    const range = { from: job.startBlock, to: await fetchMissing() }
-    const records = pagesIn(checkpoint.records(listingsOf(job)), range)
-    const pages = await stageRows(records, { tasks, fees, folder, range })
-    const lastWritten = new Map<number, BlockRangeBatch>()
-    const rewrite = async (batch: BlockRangeBatch) => {
-      await setImmediate()
-      lastWritten.set(batch.range.from, batch)
-      return tasks.run({ kind: 'batch', batch })
-    }
-    const written: BatchRows[] = []
-    for (const batch of cutBatches(range, pages)) written.push(await rewrite(batch))
-    tasks.run({ kind: 'flush' })
-    const resolved = await resolveReorgedTransactions(written, { pages, folder, rewrite })
-    const times = { written: lastWritten, folder, floorMs: undefined, rewrite }
-    const batches = await rejectBackwardTimes(resolved, times)
-    const contradicted = batches.reduce((sum, batch) => sum + batch.contradicted, 0)
-    const contradictions = batches.flatMap((batch) => batch.contradictions)
-    if (!(await reopen({ contradicted, contradictions }))) return batches
-  }
-}
-
-type StageRowsOptions = {
-  tasks: TaskRunner
-  fees: FeeResolver
-  /** Folder of the staging files. */
-  folder: string
-  range: BlockRange
-}
-
-/** Stages the rows of all pages in this thread; those that depend on fees again once these are known. */
-async function stageRows(
-  pages: readonly PageLocation[],
-  { tasks, fees, folder, range }: StageRowsOptions,
-): Promise<StagedPageLocation[]> {
-  tasks.run({ kind: 'fees', fees: fees.current() })
-  const staged = await stagePages(tasks, pages)
-  const open = staged.filter(({ openFees }) => openFees > 0)
-  const known = await fees.resolve(() => iterateOpenFees(open, { folder, range }))
-  tasks.run({ kind: 'fees', fees: known })
-  if (known.from === 'listing' || open.length === 0) return staged
-  const again = new Map((await stagePages(tasks, open)).map((page) => [page.offset, page]))
-  return staged.map((page) => again.get(page.offset) ?? page)
-}
-
-/** Stages the rows of all pages and yields to the event loop after each page. */
-async function stagePages(
-  tasks: TaskRunner,
-  pages: readonly PageLocation[],
-): Promise<(StagedPageLocation & { openFees: number })[]> {
-  const staged: (StagedPageLocation & { openFees: number })[] = []
-  for (const page of pages) {
-    const pages = tasks.run({ kind: 'stage', pages: [page] })
-    for (const { index, openFees } of pages) staged.push({ ...page, index, openFees })
-    await setImmediate()
-  }
-  return staged
 }
 
 /**

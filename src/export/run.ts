@@ -21,10 +21,17 @@ import {
 } from '../http/run-limits.ts'
 import { outputName } from '../storage/bucket-url.ts'
 import { requireJob, SHARED_OPTIONS } from './check-job.ts'
-import { exportJob, type JobResult } from './export-job.ts'
+import type { JobResult } from './export-job.ts'
 import { saveRunReport } from './history/run-report.ts'
-import { openRequestContext, requireService } from './open-request-context.ts'
-import { knownRateOf, mainOperation, meterOf, openBudgetsOf } from './quota.ts'
+import { exportJob } from './local-export.ts'
+import {
+  knownRateOf,
+  mainOperation,
+  meterOf,
+  openBudgetsOf,
+  openRequestContext,
+  requireService,
+} from './open-request-context.ts'
 
 /** Options of `run`. */
 export type RunOptions = RunLimits & {
@@ -195,6 +202,7 @@ async function runJob({ job, stats }: JobStats, { shared, options, demoUrl, id }
     signal: shared.signal,
     lookback: lookbackOf(options),
     onNotice,
+    onDetail: options.onDetail ?? (() => {}),
     runId: id,
   })
   await close()

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
-import { compactOutput } from '../../src/files/compact/compact.ts'
+import { compactOutput } from '../../src/files/compact.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import {
   bucketLocations,

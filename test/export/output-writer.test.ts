@@ -88,7 +88,9 @@ async function write({ isNotified = true, onPage, signal, job: given }: WriteOpt
       if (isNotified) writer.onPageStored(page)
       await onPage?.(count, checkpoint)
     })
-    await writer.finish(END)
+    await writer.stage(END)
+    await writer.merge()
+    await writer.publish()
   } finally {
     await writer.close()
     await checkpoint.close()

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openBudgetsOf, unitsUsedToday } from '../../src/export/quota.ts'
+import { openBudgetsOf, unitsUsedToday } from '../../src/export/open-request-context.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 

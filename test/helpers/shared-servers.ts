@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { openRedisStore, type StateStore } from '../../src/cluster/rate-limit/redis-store.ts'
+import { openRedisStore, type StateStore } from '../../src/cluster/rate-limit/redis-rate-limiter.ts'
 import { startRedis } from './start-redis.ts'
 
 export { noRedis } from './start-redis.ts'

@@ -1,4 +1,4 @@
-import { type CompactionResult, compactOutput } from '../../files/compact/compact.ts'
+import { type CompactionResult, compactOutput } from '../../files/compact.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'

@@ -3,12 +3,8 @@ import type { QueuedRun } from '../../cluster/inspect-queue.ts'
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import type { Job } from '../../core/model/model.ts'
 import { labelsOf } from '../../core/model/wallet-sample.ts'
-import {
-  inspectJobOutput,
-  inspectOutput,
-  type JobState,
-  type OutputStatus,
-} from '../../export/inspect-output.ts'
+import type { JobState } from '../../export/inspect-output.ts'
+import { inspectJobOutput, inspectOutput, type OutputStatus } from '../../export/inspect-output.ts'
 import { isBucketUrl } from '../../storage/bucket-url.ts'
 import {
   decimalsLines,

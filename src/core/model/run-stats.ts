@@ -71,6 +71,8 @@ export type RunStats = {
    * (`unresolved`).
    */
   contradicted: { found: number; unresolved: number }
+  /** How often the run went back to an earlier step, by reason (see src/README.md). */
+  wentBack: Record<string, number>
   /** Transactions of earlier runs that one answer lacks and the next one contains: they stay. */
   answersDiffer: number
   /** Event logs that occur in more than one of the ERC lists of a view. */
@@ -157,6 +159,7 @@ export function newRunStats(wallets: number, now: number): RunStats {
     rejects: 0,
     ...NO_UNKNOWNS,
     repeatedLogs: 0,
+    wentBack: {},
     answersDiffer: 0,
   }
   const unknown = {

@@ -52,6 +52,7 @@ export async function findEnd(context: FetchContext, hasAsked: boolean): Promise
     (!hasAsked && (await isIndexed(proof, endBlock - 1))) ||
     (newest !== undefined && (await hasItemFrom(proof, newest, endBlock - 1)))
   if (isProven) {
+    context.onUnproven?.()
     await checkpoint.addProof(endBlock)
     for (const name of lagging) {
       const { from, to } = listings.get(name) ?? { from: endBlock, to: endBlock }

@@ -23,6 +23,8 @@ export type FetchContext = {
   mutableBlocks?: number | undefined
   /** Reads the pages of a wallet's listing, possibly in another thread. @default in this thread */
   openPageReader?: (wallet: string) => PageReader
+  /** Called if blocks are read again because the service shows only now that it has indexed them. */
+  onUnproven?: () => void
   /** Called after each page has been stored. */
   onPage: (page: StoredPage) => void
   /** Called with one line per notable event. */

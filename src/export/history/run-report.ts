@@ -126,6 +126,7 @@ function readFields(stats: RunStats) {
 function writtenFields(stats: RunStats) {
   const { written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = stats
   const { statusUnknown, feeUnknown, feesUpperBound, contradicted, repeatedLogs, refused, incomplete } = stats
+  const { wentBack } = stats
   return {
     /** Blocks that this run wrote (half-open), and the times of their transactions; null if it wrote none. */
     fromBlock: written?.from ?? null,
@@ -151,6 +152,8 @@ function writtenFields(stats: RunStats) {
      */
     contradictedTransactions: contradicted.found,
     unresolvedTransactions: contradicted.unresolved,
+    /** Why the run went back to an earlier step, with counts; absent if it did not. */
+    ...(Object.keys(wentBack).length > 0 ? { wentBack } : {}),
     /** Logs listed in more than one of the ERC lists. */
     repeatedLogs,
     missingBlocks: countBlocks(missing),

@@ -11,11 +11,11 @@ import {
   rowsEndOf,
 } from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
-import type { RefusedWallet } from '../../core/model/run-stats.ts'
+import type { RefusedWallet, RunStats } from '../../core/model/run-stats.ts'
 import { sumUnknownsIfPresent } from '../../core/model/unknowns.ts'
 import { readTextIfExists } from '../../core/platform/disk.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
-import type { FoundExport } from './find-export.ts'
+import { type FoundExport, findChangedSettings } from './find-export.ts'
 
 /** The export that a run continues. */
 export type PreviousExport = {
@@ -231,4 +231,25 @@ export function completeTo(
 ): number {
   const names = new Set(refused.map(({ address }) => address))
   return [...ends].reduce((min, [address, to]) => (names.has(address) ? min : Math.min(min, to)), end)
+}
+
+/** Whether the wallets that the service answered are complete up to the same blocks as in the manifest. */
+export const coversSame = ({ coverage }: Manifest, ends: ReadonlyMap<string, number>): boolean =>
+  coverage.every(
+    ({ address, toBlock, error }) => error !== undefined || toBlock === (ends.get(address) ?? toBlock),
+  )
+
+/** Whether the manifest has the job's settings and wallets, and the same refusals as this run. */
+export function manifestMatchesJob(
+  manifest: Manifest,
+  { job, stats: { refused } }: { job: Job; stats: Pick<RunStats, 'refused'> },
+): boolean {
+  const exportedErrors = new Map(manifest.coverage.map(({ address, error }) => [address, error]))
+  const refusals = [...exportedErrors.values()].filter((error) => error !== undefined)
+  return (
+    findChangedSettings(job, manifest).length === 0 &&
+    hasSameWallets(job, manifest) &&
+    refusals.length === refused.length &&
+    refused.every(({ address, error }) => exportedErrors.get(address) === error)
+  )
 }

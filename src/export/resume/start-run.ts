@@ -35,7 +35,7 @@ export type StartedRun = {
    * The export to continue if the lookback turns out to be unchanged. Absent if the lookback is written again
    * anyway.
    */
-  unchanged?: PreviousExport
+  unchanged?: PreviousExport | undefined
 }
 
 /** Opens the checkpoint and finds the export that a run continues. Throws OUTPUT_CHANGED. */

@@ -1,4 +1,4 @@
-import type { StateStore } from '../../../src/cluster/rate-limit/redis-store.ts'
+import type { StateStore } from '../../../src/cluster/rate-limit/redis-rate-limiter.ts'
 import type { VirtualClock } from '../../http/rate-limit/virtual-clock.ts'
 
 /** Time at the start of the virtual clock, in milliseconds since 1970. */

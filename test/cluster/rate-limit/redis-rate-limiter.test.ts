@@ -1,7 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { createRedisRateLimiter, readQuotaState } from '../../../src/cluster/rate-limit/redis-rate-limiter.ts'
-import { quotaKey, type StateStore } from '../../../src/cluster/rate-limit/redis-store.ts'
+import {
+  createRedisRateLimiter,
+  quotaKey,
+  readQuotaState,
+  type StateStore,
+} from '../../../src/cluster/rate-limit/redis-rate-limiter.ts'
 import { parseSharedState } from '../../../src/cluster/rate-limit/shared-limiter-state.ts'
 import type { Permit, RateLimiter } from '../../../src/http/rate-limit/rate-limiter.ts'
 import { simulate } from '../../http/rate-limit/crowd.ts'

@@ -1,7 +1,11 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createRedisRateLimiter, readQuotaState } from '../../../src/cluster/rate-limit/redis-rate-limiter.ts'
-import { openRedisStore, stateKey } from '../../../src/cluster/rate-limit/redis-store.ts'
+import {
+  createRedisRateLimiter,
+  openRedisStore,
+  readQuotaState,
+  stateKey,
+} from '../../../src/cluster/rate-limit/redis-rate-limiter.ts'
 import {
   exchange,
   newSharedState,

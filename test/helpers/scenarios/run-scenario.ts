@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { compactOutput } from '../../../src/files/compact/compact.ts'
+import { compactOutput } from '../../../src/files/compact.ts'
 import type { Place } from '../../load/engines.ts'
 import { startObjectStore } from '../object-store.ts'
 import { createSeededRandom } from '../seeded-random.ts'

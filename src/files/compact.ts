@@ -1,18 +1,114 @@
 import { basename, join } from 'node:path'
-import { loadDuckDb } from '../../core/duckdb/connection.ts'
-import { ExportError } from '../../core/model/errors.ts'
-import type { ManifestFile } from '../../core/model/manifest.ts'
-import type { BlockRange, Compression, FormatName } from '../../core/model/model.ts'
-import { diskError, hashFile, makeFolder } from '../../core/platform/disk.ts'
-import { largest } from '../../core/platform/extremes.ts'
-import type { Table } from '../../core/table/index.ts'
-import { typedColumns } from '../../formats/column-sql.ts'
-import type { MergingByLines, MergingByRows } from '../../formats/format.ts'
-import { FORMATS, selectSql, unsplitFile } from '../../formats/index.ts'
-import { numberOfPath, partitionOfPath, partPath } from '../part-path.ts'
-import { type Part, writeTable } from '../write-table.ts'
+import { firstCheckpointedBlock } from '../checkpoint/inspect-checkpoint.ts'
+import { loadDuckDb } from '../core/duckdb/connection.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { type Manifest, type ManifestFile, PRIVATE_FOLDER } from '../core/model/manifest.ts'
+import type { BlockRange, Compression, FormatName, Job } from '../core/model/model.ts'
+import { makePartsFolder, removePartsFolder } from '../core/model/parts-folder.ts'
+import { diskError, hashFile, makeFolder } from '../core/platform/disk.ts'
+import { largest } from '../core/platform/extremes.ts'
+import { lockOutput } from '../core/platform/lock/lock.ts'
+import { TABLES, type Table } from '../core/table/index.ts'
+import { typedColumns } from '../formats/column-sql.ts'
+import type { MergingByLines, MergingByRows } from '../formats/format.ts'
+import { FORMATS, selectSql, unsplitFile } from '../formats/index.ts'
+import { requireManifest } from '../read/dataset.ts'
+import { inspectStore, openStore } from '../storage/open-store.ts'
+import type { Store } from '../storage/store.ts'
+import { numberOfPath, partitionOfPath, partPath } from './part-path.ts'
+import { publish, removeOrphans } from './publish.ts'
+import { type Part, writeTable } from './write-table.ts'
 
-export type TableCompaction = {
+export type CompactOptions = {
+  /** Maximum number of rows in a file. @default 1000000 */
+  maxRowsPerFile?: number
+}
+
+/** An output folder, or an object store location with its local work folder. */
+export type OutputLocation = Pick<Job, 'output' | 'store'>
+
+export type CompactionResult = {
+  /** Number of files that the manifest listed before and lists after. Equal if there was nothing to merge. */
+  before: number
+  after: number
+  changed: boolean
+  /** Number of removed part files that no manifest listed, such as those of a killed run. */
+  orphans: number
+}
+
+/**
+ * Merges the small files of an output, such as those appended by incremental runs, into fewer ones. Rows, their order,
+ * coverage and rejects do not change. If it is interrupted, the output is entirely the old one or entirely the new one.
+ *
+ * Throws USAGE if there is no export, OUTPUT_LOCKED, VERIFY_FAILED if the manifest is damaged or a file does not match it,
+ * OUTPUT_FAILED, and CATALOG_FAILED for Iceberg tables.
+ */
+export async function compactOutput(
+  target: string | OutputLocation,
+  options: CompactOptions = {},
+): Promise<CompactionResult> {
+  const location = typeof target === 'string' ? { output: target } : target
+  await inspectStore(location)
+  await requireManifest(location.output)
+  const release = await lockOutput(join(location.output, PRIVATE_FOLDER))
+  try {
+    const store = await openStore(location)
+    try {
+      const result = await compactLocked(store, options.maxRowsPerFile ?? 1_000_000)
+      const { commitToCatalog } = await import('../iceberg/index.ts')
+      await commitToCatalog({ store, location: location.store }, { isRewrite: true })
+      return result
+    } finally {
+      await store.close()
+    }
+  } finally {
+    await release()
+  }
+}
+
+async function compactLocked(store: Store, maxRows: number): Promise<CompactionResult> {
+  const output = store.folder
+  const manifest = await requireManifest(output)
+  const privateFolder = join(output, PRIVATE_FOLDER)
+  // The checkpoint has pages from this block on only. A file that begins here lets the next run continue from it.
+  const lookback = await firstCheckpointedBlock(privateFolder)
+  const listed = Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path))
+  await store.confirmManifest()
+  // Earlier snapshots of an Iceberg table list files that the manifest no longer lists.
+  const isIceberg = manifest.job.table === 'iceberg'
+  const orphans = isIceberg ? 0 : await removeOrphans(store, new Set(listed))
+  const tables: Manifest['tables'] = {}
+  const parts = []
+  const folder = await makePartsFolder(privateFolder)
+  try {
+    for (const table of TABLES) {
+      const listed = manifest.tables[table.name]
+      if (listed === undefined) continue
+      await store.ensureLocal(listed.files)
+      const { format, compression } = manifest.job
+      const source = { output, folder, table, files: listed.files, format, compression }
+      const compact = await compactTable({ ...source, maxRows, lookback })
+      tables[table.name] = { ...listed, files: compact.files }
+      for (const each of compact.parts) parts.push(each)
+    }
+    if (parts.length > 0)
+      await publish({ store, manifest: { ...manifest, tables }, parts, rejects: undefined })
+  } finally {
+    await removePartsFolder(folder)
+  }
+  return {
+    before: countFiles(manifest.tables),
+    after: countFiles(tables),
+    changed: parts.length > 0,
+    orphans,
+  }
+}
+
+function countFiles(tables: Manifest['tables']): number {
+  return Object.values(tables).reduce((sum, { files }) => sum + files.length, 0)
+}
+
+type TableCompaction = {
   /** Output folder. */
   output: string
   /** Folder where new files are staged; on the file system of the output. */
@@ -25,7 +121,7 @@ export type TableCompaction = {
   lookback: number
 }
 
-export type CompactTable = {
+type CompactTable = {
   /** All files of the table, in order. */
   files: ManifestFile[]
   /** The new files among them. */
@@ -36,7 +132,7 @@ export type CompactTable = {
  * Merges the small files of a table into staged files. Rows, their order and their values do not change. Throws
  * VERIFY_FAILED if a file does not match its hash in the manifest, and OUTPUT_FAILED.
  */
-export async function compactTable(compaction: TableCompaction): Promise<CompactTable> {
+async function compactTable(compaction: TableCompaction): Promise<CompactTable> {
   const { files: listedFiles, maxRows, lookback, table } = compaction
   const result: CompactTable = { files: [], parts: [] }
   for (const [at, step] of planCompaction(listedFiles, { maxRows, lookback }).entries()) {
