@@ -3,7 +3,6 @@ import { MANIFEST_FILE } from '../core/model/manifest.ts'
 import { sourceOf } from '../sources/index.ts'
 import type { Source } from '../sources/source.ts'
 import { isDamagedPage, isPage } from '../transform/merge/page-items.ts'
-import type { Plan } from './plan.ts'
 import {
   loadSelection,
   openReadPages,

@@ -37,7 +37,6 @@ import {
   seenIn,
   timesIn,
 } from '../transform/write-batch.ts'
-import { keepRaw } from './keep-raw.ts'
 import { publishExport } from './publish-export.ts'
 import { type AlreadyExported, findAlreadyExported, storeHashes } from './resume/already-exported.ts'
 import { gapsOfExport, openingOfExport } from './resume/gaps.ts'

@@ -7,7 +7,7 @@ import {
   type RateLimiter,
   systemClock,
 } from '../../http/rate-limit/rate-limiter.ts'
-import { MAX_WAIT_MS } from '../../http/wait-limits.ts'
+import { MAX_WAIT_MS } from '../../http/run-limits.ts'
 import {
   type ExchangeRequest,
   exchange,

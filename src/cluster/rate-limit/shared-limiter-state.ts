@@ -14,7 +14,7 @@ import {
   send,
   type UnusedPermit,
 } from '../../http/rate-limit/limiter-state.ts'
-import { MAX_WAIT_MS } from '../../http/wait-limits.ts'
+import { MAX_WAIT_MS } from '../../http/run-limits.ts'
 import { count, parseTextAs, token } from '../schemas.ts'
 
 /**

@@ -5,9 +5,8 @@ import type { BlockRange } from '../../core/model/model.ts'
 import { recordSmallPages } from '../../core/model/run-stats.ts'
 import { sourceOf } from '../../sources/index.ts'
 import type { BlockListing, PartialBlock } from '../../sources/source.ts'
-import type { StoredPage } from './fetch-context.ts'
 import { fetchWallets } from './fetch-wallets.ts'
-import type { FetchContext } from './reading.ts'
+import type { FetchContext, StoredPage } from './reading.ts'
 import { type ReaderTask, runReaders } from './reading.ts'
 
 /** Fetches everything that the job exports and the checkpoint lacks. Resolves with the exclusive end. */

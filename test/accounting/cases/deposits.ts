@@ -1,7 +1,7 @@
-import { ZERO } from '../../transform/items.ts'
-import { ANN, coins } from '../made-up-transactions.ts'
 import {
+  ANN,
   type Case,
+  coins,
   FRIEND,
   POOL,
   REWARD,
@@ -13,6 +13,7 @@ import {
   WAVAX,
   WETH,
   whole,
+  ZERO,
 } from './case.ts'
 
 /** Pools, wrapped coins, staking, claims and bridges. */

@@ -1,6 +1,19 @@
-import { nft } from '../made-up.ts'
-import { ANN, coins } from '../made-up-transactions.ts'
-import { BTC, type Case, FRIEND, MARKET, ROUTER, sends, transact, USDC, USDT, WETH, whole } from './case.ts'
+import {
+  ANN,
+  BTC,
+  type Case,
+  coins,
+  FRIEND,
+  MARKET,
+  nft,
+  ROUTER,
+  sends,
+  transact,
+  USDC,
+  USDT,
+  WETH,
+  whole,
+} from './case.ts'
 
 /** Trades, and transactions that look like them. */
 export const TRADES: readonly Case[] = [

@@ -1,8 +1,10 @@
-import { erc20 } from '../../transform/items.ts'
-import { ANN, BEN, coins } from '../made-up-transactions.ts'
 import {
+  ANN,
+  BEN,
   BTC,
   type Case,
+  coins,
+  erc20,
   FOO,
   FRIEND,
   MARKET,
