@@ -20,6 +20,7 @@ export const CSV: Format = {
   extension: (compression) => (compression === 'gzip' ? 'csv.gz' : 'csv'),
   escapesFormulas: true,
   isTyped: false,
+  isIcebergFile: false,
   sourceSql: csvSource,
   splitLongRows,
   header: csvHeader,

@@ -21,6 +21,8 @@ type FormatReader = {
   readonly extension: (compression: Compression) => string
   /** Whether a `'` is put before text that a spreadsheet would run as a formula, unless the job turns it off. */
   readonly escapesFormulas: boolean
+  /** Whether Iceberg tables may consist of these files. */
+  readonly isIcebergFile: boolean
   /**
    * Whether files store the types of their columns. If not, a cell that is read as text has the notation of CSV
    * files (CONTRACT section 3.2).

@@ -11,6 +11,7 @@ export const PARQUET: Format = {
   extension: () => 'parquet',
   escapesFormulas: false,
   isTyped: true,
+  isIcebergFile: true,
   // Without hive_partitioning = false, folders named key=value would add columns.
   sourceSql: ({ paths }) => `read_parquet(${pathList(paths)}, hive_partitioning = false)`,
   findColumnMismatch: findSchemaMismatch,

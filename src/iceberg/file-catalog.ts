@@ -1,3 +1,4 @@
+import { largest } from '../core/platform/extremes.ts'
 import type { Catalog, LakeFiles } from './catalog.ts'
 import { applyUpdates, createMetadata, type TableMetadata } from './metadata.ts'
 
@@ -42,5 +43,8 @@ const metadataPath = (table: string, version: number) => `${table}/metadata/v${v
 /** The version of the newest metadata, 0 if there is none. A run that was killed may not have written the hint. */
 async function currentVersion(files: LakeFiles, table: string): Promise<number> {
   const paths = await files.list(`${table}/metadata`)
-  return Math.max(0, ...paths.map((path) => Number(/\/v(\d+)\.metadata\.json$/.exec(path)?.[1] ?? 0)))
+  return largest(
+    paths.map((path) => Number(/\/v(\d+)\.metadata\.json$/.exec(path)?.[1] ?? 0)),
+    0,
+  )
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { largest } from '../core/platform/extremes.ts'
 
 /**
  * Table metadata of the Iceberg specification, version 2 (https://iceberg.apache.org/spec/#table-metadata). Field names
@@ -102,7 +103,7 @@ export function createMetadata({ location, properties, schema, spec, sortOrder }
   }
 }
 
-export const lastColumnId = ({ fields }: IcebergSchema): number => Math.max(...fields.map(({ id }) => id))
+export const lastColumnId = ({ fields }: IcebergSchema): number => largest(fields.map(({ id }) => id))
 
 /** Returns the metadata after a change, as a REST catalog computes it from the same updates. */
 export function applyUpdates(before: TableMetadata, updates: readonly TableUpdate[]): TableMetadata {

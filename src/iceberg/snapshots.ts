@@ -67,7 +67,7 @@ export async function expireSnapshots(
       (path) => !referenced.has(path) && isRemovable(path, metadata),
     )
     for (const path of isDryRun ? [] : removable) await files.remove(path)
-    expired.files.push(...removable)
+    expired.files = expired.files.concat(removable)
   }
   return expired
 }

@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { ExportError } from '../core/model/errors.ts'
 import type { ManifestFile as ExportFile, Manifest } from '../core/model/manifest.ts'
+import { largest, smallest } from '../core/platform/extremes.ts'
 import { type Table, tableByName } from '../core/table/index.ts'
 import { type Catalog, type LakeFiles, pathOf } from './catalog.ts'
 import type { FileStats } from './file-stats.ts'
@@ -297,7 +298,7 @@ function writerOf(
       partition_spec_id: spec['spec-id'],
       content: 0,
       sequence_number: sequenceNumber,
-      min_sequence_number: Math.min(sequenceNumber, ...sequenceNumbers),
+      min_sequence_number: smallest(sequenceNumbers, sequenceNumber),
       added_snapshot_id: id,
       added_files_count: of(ADDED).length,
       existing_files_count: of(EXISTING).length,
@@ -326,7 +327,7 @@ function boundsOf(values: readonly number[], transform: string) {
     bytes.writeBigInt64LE(BigInt(value))
     return bytes
   }
-  const [lowest, highest] = [Math.min(...values), Math.max(...values)]
+  const [lowest, highest] = [smallest(values), largest(values)]
   return { contains_null: false, lower_bound: encode(lowest), upper_bound: encode(highest) }
 }
 

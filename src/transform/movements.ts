@@ -75,7 +75,8 @@ export function movementsOf(
   if (row.success === false) return all
   const addCoins = (movement: Movement, canWrap: boolean) => {
     if (!canWrap || wrappedCoin === undefined) return add(movement)
-    if (movement.value !== '0') all.push(...withWraps(movement, { native, erc20, wrappedCoin }))
+    if (movement.value === '0') return
+    for (const each of withWraps(movement, { native, erc20, wrappedCoin })) all.push(each)
   }
   if (row.value !== null)
     addCoins(coinMovement('transactions', '', row, { asset: coin, value: row.value }), true)

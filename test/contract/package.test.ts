@@ -80,10 +80,11 @@ describe('public docstrings', () => {
   })
 })
 
-/** The methods of a file's `…Operations` type, with their docstrings. */
+/** The methods of a file's `…Operations` types, with their docstrings. */
 function membersOf(text: string): { name: string; doc: string }[] {
-  const [, type = ''] = /export type \w+Operations = \{\n([\s\S]*?)\n\}/.exec(text) ?? []
-  return [...type.matchAll(/(?:( {2}\/\*\*(?:(?!\*\/)[\s\S])*\*\/)\n)?^ {2}(\w+)\(/gm)].map(
-    ([, doc = '', name = '']) => ({ name, doc }),
-  )
+  const types = [...text.matchAll(/type \w+Operations = \{\n([\s\S]*?)\n\}/g)].map(([, type = '']) => type)
+  const members = types.flatMap((type) => [
+    ...type.matchAll(/(?:( {2}\/\*\*(?:(?!\*\/)[\s\S])*\*\/)\n)?^ {2}(\w+)\(/gm),
+  ])
+  return members.map(([, doc = '', name = '']) => ({ name, doc }))
 }

@@ -86,6 +86,7 @@ test('has the documented fields', () => {
         feesUpperBound: 0,
         contradictedTransactions: 0,
         unresolvedTransactions: 0,
+        wentBack: {},
         repeatedLogs: 0,
         missingBlocks: 0,
         refusedWallets: [],

@@ -152,8 +152,8 @@ function writtenFields(stats: RunStats) {
      */
     contradictedTransactions: contradicted.found,
     unresolvedTransactions: contradicted.unresolved,
-    /** Why the run went back to an earlier step, with counts; absent if it did not. */
-    ...(Object.keys(wentBack).length > 0 ? { wentBack } : {}),
+    /** Why the run went back to an earlier step, with counts; empty if it did not. */
+    wentBack,
     /** Logs listed in more than one of the ERC lists. */
     repeatedLogs,
     missingBlocks: countBlocks(missing),

@@ -63,7 +63,7 @@ export async function resolveJob(
   checkAtomic(resolving)
   if (needsService && given['service.baseUrl'] === undefined)
     resolving.reportMissing('service.baseUrl', BASE_URL_EXPECTED)
-  if (settings.table === 'iceberg' && settings.format !== 'parquet')
+  if (settings.table === 'iceberg' && !FORMATS[settings.format].isIcebergFile)
     resolving.reject('table', 'files, unless the format is parquet')
   const service = resolveService(resolving)
   const isOpenEnded = given.finality === undefined && endBlock === undefined
