@@ -42,7 +42,6 @@ test('the required version is that of package.json', () => {
 const COMMANDS = [
   ['verify', output],
   ['query', output, 'select count(*) from ledger'],
-  ['balances', output],
   ['load', output, '--to', 'duckdb:lake.db'],
 ]
 
