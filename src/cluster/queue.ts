@@ -73,11 +73,18 @@ export async function openQueue(address: QueueAddress) {
       }
     },
     counts: async (id: string, kind: TaskKind): Promise<TaskCounts> => {
+      // An active entry that cannot be parsed would stay active: its worker can neither process nor fail it.
+      await readOrClear(queueOf(id, kind), () => queueOf(id, kind).getActive(), [])
       const { failed = 0, ...open } = await queueOf(id, kind).getJobCounts(...OPEN_STATES, 'failed')
       return { failed, remaining: Object.values(open).reduce((sum, count) => sum + count, 0) }
     },
     /** Descriptions of the tasks that failed permanently, with reasons. */
-    failed: (id: string, kind: TaskKind) => readFailed(queueOf(id, kind)),
+    failed: (id: string, kind: TaskKind) =>
+      readOrClear(
+        queueOf(id, kind),
+        async () => (await queueOf(id, kind).getFailed(0, 99)).map(describeFailed),
+        [],
+      ),
     /** Deletes all tasks of a run. */
     clear: async (id: string) => {
       for (const kind of TASK_KINDS) await queueOf(id, kind).obliterate({ force: true })
@@ -95,13 +102,13 @@ function toQueueEntry(task: Task) {
 }
 
 /** If entries cannot be parsed, the whole queue of that kind is deleted; missing tasks are planned again. */
-async function readFailed(queue: Queue): Promise<{ task: string; reason: string }[]> {
+async function readOrClear<T>(queue: Queue, read: () => Promise<T>, fallback: T): Promise<T> {
   try {
-    return (await queue.getFailed(0, 99)).map(describeFailed)
+    return await read()
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError || thrown instanceof TypeError)) throw thrown
     await queue.obliterate({ force: true })
-    return []
+    return fallback
   }
 }
 
