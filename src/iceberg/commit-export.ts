@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
+import { isManifest } from '../core/model/manifest-schema.ts'
 import type { BucketLocation } from '../core/model/model.ts'
 import { makePrivateFolder, readTextIfExists, writeAtomically } from '../core/platform/disk.ts'
 import { parseJson } from '../core/platform/json-text.ts'
@@ -37,9 +38,9 @@ export async function commitToCatalog(
   { runId, isRewrite = false }: { runId?: string | undefined; isRewrite?: boolean } = {},
 ): Promise<readonly string[]> {
   const text = await readTextIfExists(join(target.store.folder, MANIFEST_FILE))
-  const manifest = parseJson(text ?? '') as Manifest | undefined
-  if (text === undefined || manifest?.job.table !== 'iceberg') return []
-  const { catalog, files, close } = await openCatalog(target, manifest)
+  const manifest = parseJson(text ?? '')
+  if (text === undefined || !isManifest(manifest) || manifest.job.table !== 'iceberg') return []
+  const { catalog, files } = await openCatalog(target, manifest)
   try {
     return await syncTables({
       catalog,
@@ -57,8 +58,6 @@ export async function commitToCatalog(
     })
   } catch (thrown) {
     throw toCatalogError(catalog.name, thrown)
-  } finally {
-    await close()
   }
 }
 
@@ -66,11 +65,13 @@ export async function commitToCatalog(
 export async function openCatalog(
   { store, location, signal }: IcebergExport,
   { job }: Pick<Manifest, 'job'>,
-): Promise<{ catalog: Catalog; files: LakeFiles; close: () => Promise<void> }> {
+): Promise<{ catalog: Catalog; files: LakeFiles }> {
   const files = lakeFiles(store, location)
-  if (job.catalog === undefined) return { catalog: fileCatalog(files), files, close: async () => {} }
-  const rest = await openRestCatalog(job.catalog, signal)
-  return { ...rest, files }
+  const { catalog } = job
+  return {
+    files,
+    catalog: catalog === undefined ? fileCatalog(files) : await openRestCatalog(catalog, signal),
+  }
 }
 
 /** The files of an output, by way of its store. */

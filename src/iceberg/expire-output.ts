@@ -29,8 +29,8 @@ export async function expireOutput(
   try {
     const store = await openStore(target)
     try {
-      const { close, ...opened } = await openCatalog({ store, location: target.store }, manifest)
-      return await expireSnapshots(opened, manifest, options).finally(close)
+      const opened = await openCatalog({ store, location: target.store }, manifest)
+      return await expireSnapshots(opened, manifest, options)
     } finally {
       await store.close()
     }

@@ -10,7 +10,7 @@ import type { NewTable, TableMetadata, TableUpdate } from './metadata.ts'
 const IDLE_MS = 60_000
 
 type Request = { method?: 'GET' | 'POST'; body?: object; headers?: Record<string, string> }
-type Answer = { status: number; content: unknown }
+type CatalogResponse = { status: number; content: unknown }
 
 /**
  * A catalog with the Iceberg REST API (https://iceberg.apache.org/rest-catalog-spec/). A commit states the snapshot that it
@@ -24,7 +24,7 @@ type Answer = { status: number; content: unknown }
 export async function openRestCatalog(
   { uri, warehouse, namespace }: RestCatalog,
   signal?: AbortSignal,
-): Promise<{ catalog: Catalog; close: () => Promise<void> }> {
+): Promise<Catalog> {
   const base = uri.replace(/\/+$/, '')
   const send = (path: string, request: Request = {}) => sendTo(base, path, { request, signal })
   const headers = await authorization(send)
@@ -35,26 +35,25 @@ export async function openRestCatalog(
   const root = `${prefix === undefined ? '' : `${prefix}/`}namespaces`
   const path = (table: string) => `${root}/${encodeURIComponent(levels.join('\u001f'))}/tables/${table}`
   const post = (to: string, body: object) => send(to, { method: 'POST', headers, body })
-  const catalog: Catalog = {
+  return {
     name: base,
     load: async (table) => {
-      const answer = await send(path(table), { headers })
-      return answer.status === 404 ? undefined : metadataIn(base, answer)
+      const response = await send(path(table), { headers })
+      return response.status === 404 ? undefined : metadataIn(base, response)
     },
     create: async (table, content) => {
-      const answer = await post(path('').slice(0, -1), creationOf(table, content))
-      if (answer.status !== 404) return metadataIn(base, answer)
+      const response = await post(path('').slice(0, -1), creationOf(table, content))
+      if (response.status !== 404) return metadataIn(base, response)
       require2xx(base, await post(root, { namespace: levels, properties: {} }))
       return metadataIn(base, await post(path('').slice(0, -1), creationOf(table, content)))
     },
     commit: async (table, loaded, updates) => {
-      const answer = await post(path(table), commitOf({ namespace: levels, name: table }, loaded, updates))
-      if (answer.status === 409)
+      const response = await post(path(table), commitOf({ namespace: levels, name: table }, loaded, updates))
+      if (response.status === 409)
         throw new ExportError('CATALOG_FAILED', `${base}: another program has changed table ${table}`)
-      return metadataIn(base, answer)
+      return metadataIn(base, response)
     },
   }
-  return { catalog, close: async () => {} }
 }
 
 const creationOf = (name: string, { location, schema, spec, sortOrder, properties }: NewTable) => ({
@@ -87,7 +86,7 @@ async function sendTo(
     request: { method = 'GET', body, headers },
     signal,
   }: { request: Request; signal: AbortSignal | undefined },
-): Promise<Answer> {
+): Promise<CatalogResponse> {
   const isForm = body instanceof URLSearchParams
   const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json'
   const init = {
@@ -113,7 +112,7 @@ async function sendTo(
 }
 
 async function authorization(
-  send: (path: string, request: Request) => Promise<Answer>,
+  send: (path: string, request: Request) => Promise<CatalogResponse>,
 ): Promise<Record<string, string>> {
   const { env } = process
   const token = env.WALLETLAKE_CATALOG_TOKEN
@@ -144,8 +143,8 @@ function prefixOf(config: unknown): string | undefined {
   return undefined
 }
 
-function metadataIn(base: string, answer: Answer): TableMetadata {
-  const content = require2xx(base, answer)
+function metadataIn(base: string, response: CatalogResponse): TableMetadata {
+  const content = require2xx(base, response)
   if (isObject(content) && isMetadata(content.metadata)) return content.metadata
   throw new ExportError(
     'CATALOG_FAILED',
@@ -156,7 +155,7 @@ function metadataIn(base: string, answer: Answer): TableMetadata {
 const isMetadata = (value: unknown): value is TableMetadata =>
   isObject(value) && value['format-version'] === 2 && Array.isArray(value.schemas)
 
-function require2xx(base: string, { status, content }: Answer): unknown {
+function require2xx(base: string, { status, content }: CatalogResponse): unknown {
   if (status >= 200 && status < 300) return content
   const error = isObject(content) && isObject(content.error) ? String(content.error.message ?? '') : ''
   const message = `${base} answered ${status}${error === '' ? '' : `: ${error.slice(0, 300)}`}`

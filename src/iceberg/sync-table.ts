@@ -103,7 +103,7 @@ async function syncTable(
   requireOwnSnapshot(table.name, currentSnapshot(metadata))
   const previous = currentSchema(metadata)
   const schema = schemaOf(table, previous)
-  const isEvolved = !isSameSchema(schema, { ...previous })
+  const isEvolved = !isSameSchema(schema, previous)
   const manifests = await readManifestList(files, metadata)
   const live = await liveEntries(files, manifests)
   const wanted = new Map(target.map((file) => [`${files.base}/${file.path}`, file]))

@@ -4,7 +4,7 @@ type EntryRules = {
   rowOf: 'either' | 'sender' | 'receiver'
   /**
    * What the row counts as in conversions, statements and reports. `transfer` is a received or sent amount, or one between
-   * own wallets. `wrap` is the token side of wrapping: nobody has a row for the other side, because contracts mint and burn
+   * own wallets. `wrap` is the token side of wrapping: no wallet has a row for the other side, because contracts mint and burn
    * wrapped coins.
    */
   countsAs: 'transfer' | 'mint' | 'burn' | 'fee' | 'own' | 'wrap' | 'opening'
