@@ -58,15 +58,22 @@ export function unionViews(views: WalletViews): ViewUnion {
   }
 }
 
-/** The first native that is complete or, if there is none, that states its position. */
+/**
+ * The first native that is complete or, if there is none, that states its position. A field of the call that it omits comes
+ * from the first native that states it: otherwise the value would depend on which wallets were read again.
+ */
 function preferredNative(natives: readonly Native[]): Native {
   const [first] = natives as [Native]
   const sameBlock = natives.filter(({ prefix }) => prefix.block_number === first.prefix.block_number)
-  return (
+  const preferred =
     sameBlock.find(({ isPartial }) => isPartial !== true) ??
     sameBlock.find(({ prefix }) => prefix.block_hash !== null) ??
     first
-  )
+  const stated = (name: (typeof CALL_FIELDS)[number]) =>
+    preferred.row[name] ?? sameBlock.find(({ row }) => row[name] !== null)?.row[name] ?? null
+  const [call_type, method_id] = [stated('call_type'), stated('method_id')]
+  if (call_type === preferred.row.call_type && method_id === preferred.row.method_id) return preferred
+  return { ...preferred, row: { ...preferred.row, call_type, method_id } }
 }
 
 function unionOfOne(view: View): ViewUnion {

@@ -127,6 +127,16 @@ test.for([
   expect(flatten(views).isContradicted).toBe(isContradicted)
 })
 
+test('a field of the call that the preferred view omits comes from the view that states it', () => {
+  const call = { method: { callType: 'CONTRACT_CALL', methodHash: '0xa9059cbb' } }
+  const [stated, omitted] = [item(call), item({ method: undefined })]
+  const fields = { call_type: 'CONTRACT_CALL', method_id: '0xa9059cbb' }
+  expect(flatten({ [ALICE]: omitted, [BOB]: stated }).rows.transactions).toMatchObject([fields])
+  expect(flatten({ [ALICE]: stated, [BOB]: omitted }, { runs: RUNS }).rows.transactions).toMatchObject([
+    fields,
+  ])
+})
+
 const ONE_LOG = {
   erc20: item({}, { erc20Transfers: [erc20({ logIndex: 6, value: '77' })] }),
   erc721: item({}, { erc721Transfers: [erc721({ logIndex: 6 })] }),
