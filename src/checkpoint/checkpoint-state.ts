@@ -181,7 +181,7 @@ export function applyDone(state: CheckpointState, done: WrittenRange): void {
   state.isFresh = false
   const counts = sumUnknownsIfPresent([done])
   const written = { from, to, seen, ...counts, lastMs, decimals, decimalsConflict }
-  if (from < to) state.written = [...state.written.filter((one) => one.to <= from), written]
+  if (from < to) state.written = [...state.written.filter((range) => range.to <= from), written]
   dropUnusedHashes(state)
 }
 

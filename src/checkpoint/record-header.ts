@@ -89,7 +89,7 @@ const UNKNOWN_COUNTS = {
 const isDecimals: Validator = (value) =>
   typeof value === 'object' &&
   value !== null &&
-  Object.values(value).every((one) => Array.isArray(one) && one.every(Number.isSafeInteger))
+  Object.values(value).every((list) => Array.isArray(list) && list.every(Number.isSafeInteger))
 const hasWritten = hasFields({
   from: isCount,
   to: isCount,
@@ -109,7 +109,8 @@ const isRanges: Validator = (value) => Array.isArray(value) && value.every(isRan
 const isGap = hasFields({ listing: isText, from: isCount, to: isCount, reason: isText })
 const isGaps: Validator = (value) => Array.isArray(value) && value.every(isGap)
 const isTimes: Validator = (value) =>
-  Array.isArray(value) && value.every((one) => Array.isArray(one) && isCount(one[0]) && isTime(one[1]))
+  Array.isArray(value) &&
+  value.every((entry) => Array.isArray(entry) && isCount(entry[0]) && isTime(entry[1]))
 const isBlocks: Validator = (value) => value === 'blocks'
 const PARTIAL_BLOCK_FIELDS = {
   block: isCount,

@@ -53,8 +53,7 @@ export async function checkLocation(
     : `${output} is outside of ${roots.join(', ')}, to which this worker is limited (--output)`
 }
 
-const isSameEndpoint = (one: string | undefined, other: string | undefined) =>
-  normalizeUrl(one) === normalizeUrl(other)
+const isSameEndpoint = (a: string | undefined, b: string | undefined) => normalizeUrl(a) === normalizeUrl(b)
 
 const normalizeUrl = (url: string | undefined) =>
   url === undefined || !URL.canParse(url) ? url : new URL(url).href.replace(/\/+$/, '')

@@ -220,8 +220,8 @@ const sortedEntries = (fields: object) =>
     .sort(([a], [b]) => (a < b ? -1 : 1))
 
 /** Names of the settings in which two jobs differ. */
-export function differingSettings(one: Job, other: Job): string[] {
-  const [before, after] = [outputSettingsOf(one), outputSettingsOf(other)] as Record<string, unknown>[]
+export function differingSettings(a: Job, b: Job): string[] {
+  const [before, after] = [outputSettingsOf(a), outputSettingsOf(b)] as Record<string, unknown>[]
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...names].filter((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
 }
@@ -242,6 +242,6 @@ export function walletsOf({ job, before, range }: Pick<Plan, 'job' | 'before' | 
       to: Math.min(range.to, toBlock),
     })),
   ]
-  const atomic = wallets.map((one) => ({ ...one, address: atomicListing(one.address) }))
+  const atomic = wallets.map((wallet) => ({ ...wallet, address: atomicListing(wallet.address) }))
   return job.atomic ? [...wallets, ...atomic] : wallets
 }

@@ -35,7 +35,7 @@ export async function publishRun(
   const partitions: OpenedPartition[] = []
   for (const write of writes) partitions.push(await openPartition(run, write))
   requireContiguous(range, partitions)
-  const rejects = [...new Set(partitions.flatMap((one) => one.rejects))].sort()
+  const rejects = [...new Set(partitions.flatMap((partition) => partition.rejects))].sort()
   const parts = new Map(job.tables.map((table) => [table, partsOf(run, range, table, partitions)]))
   const seen = addCounts(
     partitions.map(({ manifest }) =>
@@ -59,7 +59,10 @@ export async function publishRun(
     gaps: gapsOfReads(reads),
     opening: openingOfReads(reads),
     indexedEnds: indexedEndsOf(plan, selection),
-    refused: refusedWallets(plan, reads).map((one) => ({ ...one, toBlock: Math.min(end, one.toBlock) })),
+    refused: refusedWallets(plan, reads).map((wallet) => ({
+      ...wallet,
+      toBlock: Math.min(end, wallet.toBlock),
+    })),
     localPath,
     raw: () => new Set(),
   })
@@ -81,8 +84,8 @@ function requireContiguous(range: BlockRange, partitions: readonly OpenedPartiti
 function joinTimes(partitions: readonly OpenedPartition[]): Times | undefined {
   const all = partitions.flatMap(({ write }) => write.times ?? [])
   if (all.length === 0) return undefined
-  const first = all.reduce((earliest, one) => Math.min(earliest, one.first), Number.POSITIVE_INFINITY)
-  return { first, last: all.reduce((latest, one) => Math.max(latest, one.last), 0) }
+  const first = all.reduce((earliest, blocks) => Math.min(earliest, blocks.first), Number.POSITIVE_INFINITY)
+  return { first, last: all.reduce((latest, blocks) => Math.max(latest, blocks.last), 0) }
 }
 
 /** The files of a table in order, numbered consecutively. A table without rows keeps one empty file. */

@@ -64,8 +64,10 @@ function belongsToPlan(plan: Plan, read: ReadResult): boolean {
   return (
     wallets.length === end - first &&
     addresses.length === wallets.length &&
-    wallets.every((one, at) => one.address === addresses[at] && from >= one.from && to <= one.to) &&
-    refused.every((one) => addresses.includes(one.address) && one.reached >= from && one.reached < to)
+    wallets.every(
+      (wallet, at) => wallet.address === addresses[at] && from >= wallet.from && to <= wallet.to,
+    ) &&
+    refused.every(({ address, reached }) => addresses.includes(address) && reached >= from && reached < to)
   )
 }
 
@@ -84,7 +86,7 @@ export async function removeIncompleteReads(runState: RunState, plan: Plan): Pro
 
 /** The blocks of each wallet, by wallet number, that the pages of a read contain. */
 function coveredBy({ addresses, covered, refused }: ReadResult): Map<number, BlockRange[]> {
-  const reached = new Map(refused.map((one) => [one.address, one.reached]))
+  const reached = new Map(refused.map(({ address, reached }) => [address, reached]))
   const ranges = [...rangesByWallet([covered])].map(([wallet, all]) => {
     const limit = reached.get(addresses[wallet - covered.first] ?? '') ?? Number.POSITIVE_INFINITY
     const clipped = all.map(({ from, to }) => ({ from, to: Math.min(to, limit) }))
@@ -108,7 +110,7 @@ export function selectReads(reads: readonly ReadResult[]): ReadResult[] {
     const own = [...rangesByWallet([covered])]
     const addsCoverage = own.some(([wallet, ranges]) =>
       ranges.some(
-        ({ from, to }) => !coveredByWallet.get(wallet)?.some((one) => one.from <= from && one.to >= to),
+        ({ from, to }) => !coveredByWallet.get(wallet)?.some((range) => range.from <= from && range.to >= to),
       ),
     )
     if (addsCoverage)
@@ -122,14 +124,14 @@ export function selectReads(reads: readonly ReadResult[]): ReadResult[] {
 /** The wallets of which the service refused a listing, each with the block up to which all pages are complete. */
 export function refusedWallets(plan: Plan, reads: readonly ReadResult[]): RefusedTo[] {
   const wallets = new Map<string, RefusedTo>()
-  for (const one of refusedListings(plan, reads)) {
-    const address = walletOf(one.address)
-    const { toBlock = one.toBlock, ...known } = wallets.get(address) ?? {
-      ...one,
+  for (const listing of refusedListings(plan, reads)) {
+    const address = walletOf(listing.address)
+    const wallet = wallets.get(address) ?? {
+      ...listing,
       address,
-      error: describeRefusal(one.address, one.error),
+      error: describeRefusal(listing.address, listing.error),
     }
-    wallets.set(address, { ...known, toBlock: Math.min(toBlock, one.toBlock) })
+    wallets.set(address, { ...wallet, toBlock: Math.min(wallet.toBlock, listing.toBlock) })
   }
   return [...wallets.values()]
 }
@@ -138,16 +140,18 @@ type RefusedTo = RefusedListing & { toBlock: number }
 
 /** The listings that the service refused, each with the block up to which its pages are complete, exclusive. */
 export function refusedListings(plan: Plan, reads: readonly ReadResult[]): RefusedTo[] {
-  const refused = new Map(reads.flatMap((read) => read.refused.map((one) => [one.address, one] as const)))
+  const refused = new Map(
+    reads.flatMap((read) => read.refused.map((listing) => [listing.address, listing] as const)),
+  )
   if (refused.size === 0) return []
   const coveredByWallet = new Map<number, BlockRange[]>()
   for (const read of reads)
     for (const [wallet, ranges] of coveredBy(read))
       coveredByWallet.set(wallet, [...(coveredByWallet.get(wallet) ?? []), ...ranges])
   return walletsOf(plan).flatMap(({ address, from, to }, wallet) => {
-    const one = refused.get(address)
+    const listing = refused.get(address)
     const [missing] = gapsIn(unionRanges(coveredByWallet.get(wallet) ?? []), { from, to })
-    return one === undefined || missing === undefined ? [] : [{ ...one, toBlock: missing.from }]
+    return listing === undefined || missing === undefined ? [] : [{ ...listing, toBlock: missing.from }]
   })
 }
 

@@ -36,8 +36,8 @@ export function createReconciler({ plan, runState, stats, onNotice }: QueueRun) 
   const notice = (message: string) => onNotice(`${plan.job.name}: ${message}`)
   /** Schedules blocks for another read. Resolves with false if none of them may be repeated. */
   const reopen = async (message: string, positions: readonly ListingPosition[]): Promise<boolean> => {
-    const open = positions.filter((one) => !reread.has(positionKey(one)))
-    for (const one of open) reread.add(positionKey(one))
+    const open = positions.filter((position) => !reread.has(positionKey(position)))
+    for (const position of open) reread.add(positionKey(position))
     const reopened = readsCovering(plan, await READ_RESULTS.list(runState, plan), open).slice(0, rereadsLeft)
     rereadsLeft -= reopened.length
     if (reopened.length === 0) return false
@@ -159,8 +159,8 @@ async function fingerprintsOf(
   return { path, bytes: (await stat(path)).size }
 }
 
-const containsAny = (one: Fingerprints | undefined, searched: ReadonlySet<number>) =>
-  one !== undefined && readFingerprints(one).some((print) => searched.has(print))
+const containsAny = (hashes: Fingerprints | undefined, searched: ReadonlySet<number>) =>
+  hashes !== undefined && readFingerprints(hashes).some((print) => searched.has(print))
 
 type ViewQuery = {
   runState: RunState
@@ -171,7 +171,7 @@ type ViewQuery = {
 }
 
 async function* viewsIn({ runState, source, selection, ranges, repeated }: ViewQuery) {
-  const overlaps = (from: number, to: number) => ranges.some((one) => one.from < to && one.to > from)
+  const overlaps = (from: number, to: number) => ranges.some((range) => range.from < to && range.to > from)
   for (const read of selection.reads) {
     const { chain, covered } = read
     if (!overlaps(covered.from, covered.to)) continue

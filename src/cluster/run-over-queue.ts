@@ -122,7 +122,7 @@ async function findAttempt(
   const previous = noPreviousExport(job, found)
   const destination = await resolveDestination(job)
   const nextPlan = planAttempt({ ...locked, destination, found: found?.manifest, isFresh, now: Date.now() })
-  const isSame = (one: Plan) => one.sha256 === nextPlan.sha256 && one.output === nextPlan.output
+  const isSame = (plan: Plan) => plan.sha256 === nextPlan.sha256 && plan.output === nextPlan.output
   if (before !== undefined && isSame(before)) {
     onNotice(`${job.name}: resuming an unfinished run`)
     return { plan: before, previous }

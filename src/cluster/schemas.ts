@@ -37,9 +37,9 @@ export const bucketLocation: v.GenericSchema<unknown, BucketLocation> = v.pipe(
     region: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/i))),
     pathStyle: v.optional(v.boolean()),
   }),
-  v.check((one) => {
-    const named = parseBucketUrl(bucketUrl(one))
-    return named?.bucket === one.bucket && named.prefix === one.prefix
+  v.check((destination) => {
+    const named = parseBucketUrl(bucketUrl(destination))
+    return named?.bucket === destination.bucket && named.prefix === destination.prefix
   }),
 )
 

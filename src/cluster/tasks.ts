@@ -172,8 +172,8 @@ export function recordStarts(starts: PartitionStarts, keys: readonly DatedBlock[
 /** Merges the starts of all reads: the first block of every partition but the first, ascending. */
 export function mergeStarts(all: readonly PartitionStarts[]): number[] {
   const merged: PartitionStarts = {}
-  for (const one of all)
-    for (const [folder, block] of Object.entries(one))
+  for (const starts of all)
+    for (const [folder, block] of Object.entries(starts))
       merged[folder] = Math.min(merged[folder] ?? block, block)
   // Blocks before the first partition with items belong to that partition.
   return Object.values(merged)

@@ -81,7 +81,7 @@ export async function runWorker(options: WorkOptions): Promise<void> {
       await wait(POLL_MS, undefined, { signal: options.signal }).catch(() => undefined)
     }
     const shutdownTimer = setTimeout(() => stop.abort(handedBackError()), options.shutdownMs)
-    await Promise.all([...worker.servedRuns.values()].map((one) => one.close()))
+    await Promise.all([...worker.servedRuns.values()].map((run) => run.close()))
     clearTimeout(shutdownTimer)
   } finally {
     await queue.server.removeWorker(id).catch(() => undefined)
@@ -229,7 +229,7 @@ async function serveWithState(
   const workers = [startWorker('read', concurrency), startWorker('write', CONCURRENT_PARTITIONS)]
   onNotice(`${run.name}: serving ${run.id}`)
   const closeAll = async () => {
-    await Promise.all(workers.map((one) => one.close()))
+    await Promise.all(workers.map((worker) => worker.close()))
     await close()
     await runState.objects.close()
   }

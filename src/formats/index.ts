@@ -66,7 +66,7 @@ function groupFiles(files: readonly DataFile[]): FileGroup[] {
   return groups
 }
 
-function combine(one: FileGroup, next: FileGroup): FileGroup {
-  const maxRowBytes = Math.max(one.maxRowBytes, next.maxRowBytes)
-  return { ...one, maxRowBytes, paths: [...one.paths, ...next.paths] }
+function combine(total: FileGroup, next: FileGroup): FileGroup {
+  const maxRowBytes = Math.max(total.maxRowBytes, next.maxRowBytes)
+  return { ...total, maxRowBytes, paths: [...total.paths, ...next.paths] }
 }

@@ -47,7 +47,7 @@ function describeProxyError(
       message: `${proxyName} cannot be reached (${errorCode})`,
       fix: `Correct ${proxy.variable}, or list ${new URL(url).hostname} in NO_PROXY if it can be reached directly.`,
     }
-  const status = codes.map((code) => PROXY_STATUS.exec(code)?.[1]).find((one) => one !== undefined)
+  const status = codes.map((code) => PROXY_STATUS.exec(code)?.[1]).find((code) => code !== undefined)
   if (status === undefined) return undefined
   return {
     message: `${proxyName} answered ${status} instead of connecting to ${new URL(url).host}`,

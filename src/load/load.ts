@@ -224,7 +224,7 @@ async function forgetLostRows(
     if (loaded.length === 0) continue
     lost.add(name)
     onNotice(`${name}: the table is empty, so the files that were loaded into it are loaded again`)
-    const others = new Set(loaded.filter((one) => one.outputId !== outputId).map(({ job }) => job))
+    const others = new Set(loaded.filter((other) => other.outputId !== outputId).map(({ job }) => job))
     for (const job of others)
       onNotice(`${name}: the rows of the output ${job} are missing until it is loaded again`)
   }

@@ -35,7 +35,7 @@ export async function resolveReorgedTransactions(
   const duplicates = findDuplicates(batches.map(({ hashes }) => hashes))
   if (duplicates.size === 0) return batches
   const containsAny = ({ hashes }: BatchRows, wanted: ReadonlySet<number>) =>
-    readFingerprints(hashes).some((one) => wanted.has(one))
+    readFingerprints(hashes).some((print) => wanted.has(print))
   const { reorged, pagesByOffset } = findReorged(
     batches.filter((batch) => containsAny(batch, duplicates)).map(({ range }) => range),
     { ...context, duplicates },
@@ -82,7 +82,7 @@ function viewsOf(
   readIndex: StagedContext['readIndex'],
 ): Map<string, View[]> {
   const range = { from: ranges[0]?.from ?? 0, to: ranges.at(-1)?.to ?? 0 }
-  const candidates = pages.filter((location) => ranges.some((one) => mayContain(location, one)))
+  const candidates = pages.filter((location) => ranges.some((range) => mayContain(location, range)))
   const views = new Map<string, View[]>()
   for (const location of candidates.sort((a, b) => a.offset - b.offset)) {
     for (const { wallet, key, page, at } of openStagedSource(location, { readIndex, range }).load()) {

@@ -35,25 +35,25 @@ export type ViewUnion = View & {
 export function unionViews(views: WalletViews): ViewUnion {
   const [{ view, run }] = views
   if (views.length === 1) return unionOfOne(view)
-  const isOneRun = views.every((one) => one.run === run)
+  const isOneRun = views.every((seen) => seen.run === run)
   const preferred = isOneRun ? views : ([...views].sort((a, b) => b.run - a.run) as unknown as WalletViews)
   const tableByLog = findLogTables(preferred)
   const unionTable = <T extends LogRow>(table: ErcTable) =>
     unionByKey(
-      preferred.map((one) => ({ run: one.run, entries: one.view[table] as unknown as readonly T[] })),
+      preferred.map((seen) => ({ run: seen.run, entries: seen.view[table] as unknown as readonly T[] })),
       (log) => tableByLog === undefined || tableByLog.get(log) === table,
     )
   return {
-    native: preferredNative(preferred.map((one) => one.view.native)),
+    native: preferredNative(preferred.map((seen) => seen.view.native)),
     erc20: unionTable<Cells<'erc20_transfers'>>('erc20'),
     erc721: unionTable<Cells<'erc721_transfers'>>('erc721'),
     erc1155: unionTable<Cells<'erc1155_transfers'>>('erc1155'),
     internal: unionInternal(
-      views.map((one) => one.view.internal),
-      preferred.map((one) => one.view.internal),
+      views.map((seen) => seen.view.internal),
+      preferred.map((seen) => seen.view.internal),
     ),
-    isComplete: views.every((one) => one.view.isComplete),
-    repeatedLogs: [...new Set(views.flatMap((one) => one.view.repeatedLogs ?? []))],
+    isComplete: views.every((seen) => seen.view.isComplete),
+    repeatedLogs: [...new Set(views.flatMap((seen) => seen.view.repeatedLogs ?? []))],
     isMixed: !isOneRun || tableByLog !== undefined,
   }
 }
@@ -254,8 +254,8 @@ const CALL_FIELDS = ['call_type', 'method_id'] as const satisfies readonly (keyo
 function differsInNative(a: Native, b: Native): boolean {
   if (a === b) return false
   const isUnknown = (value: unknown, native: Native) => value === null && native.isPartial === true
-  const differs = (one: unknown, other: unknown) =>
-    one !== other && !isUnknown(one, a) && !isUnknown(other, b)
+  const differs = (left: unknown, right: unknown) =>
+    left !== right && !isUnknown(left, a) && !isUnknown(right, b)
   return (
     PREFIX_FIELDS.some((name) => differs(a.prefix[name], b.prefix[name])) ||
     NATIVE_FIELDS.some((name) => differs(a.row[name], b.row[name])) ||

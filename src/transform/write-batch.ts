@@ -110,7 +110,7 @@ export function writeBatch(
     const decimals: DecimalsOfRow[] = []
     const readIndex: StagedReader['readIndex'] = (location) => {
       const index = reader.readIndex(location)
-      for (const one of index.decimals) decimals.push(one)
+      for (const entry of index.decimals) decimals.push(entry)
       return index
     }
     const context = { readIndex, range, reorged }

@@ -3,6 +3,6 @@ export function addCounts(
   counts: readonly Iterable<readonly [name: string, count: number]>[],
 ): Map<string, number> {
   const sums = new Map<string, number>()
-  for (const one of counts) for (const [name, count] of one) sums.set(name, (sums.get(name) ?? 0) + count)
+  for (const map of counts) for (const [name, count] of map) sums.set(name, (sums.get(name) ?? 0) + count)
   return sums
 }

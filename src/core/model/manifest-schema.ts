@@ -73,10 +73,13 @@ const text = checked<string>('text', (value) => typeof value === 'string' && val
 const flag = v.boolean('true or false')
 const count = checked<number>('a whole number from 0', isCount)
 const sha256 = checked<string>('64 lower-case hex digits', matches(/^[0-9a-f]{64}$/))
-const textOrNull = checked<string | null>('text, or null', (one) => typeof one === 'string' || one === null)
+const textOrNull = checked<string | null>(
+  'text, or null',
+  (value) => typeof value === 'string' || value === null,
+)
 const countOrNull = checked<number | null>(
   'a whole number from 0, or null',
-  (one) => one === null || isCount(one),
+  (value) => value === null || isCount(value),
 )
 
 const RANGE = { fromBlock: count, toBlock: count }

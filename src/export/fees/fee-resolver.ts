@@ -174,7 +174,9 @@ class DetailsResolver implements FeeResolver {
         failure ??= { thrown }
       })
     }
-    await Promise.all([...batch].map(([key, one]) => limit(() => fetchUnlessFailed(key, one))))
+    await Promise.all(
+      [...batch].map(([key, transaction]) => limit(() => fetchUnlessFailed(key, transaction))),
+    )
     if (failure !== undefined) throw failure.thrown
   }
 

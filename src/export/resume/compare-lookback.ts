@@ -34,12 +34,12 @@ export async function compareRereads(
       await readOnChainFields(before, context),
       await readOnChainFields(after, context),
     ]
-    for (const [one, other] of [
+    for (const [transactions, others] of [
       [previous, current],
       [current, previous],
     ] as const)
-      for (const [hash, { block, fields }] of one)
-        if (fields === CONTRADICTORY || other.get(hash)?.fields !== fields) first = Math.min(first, block)
+      for (const [hash, { block, fields }] of transactions)
+        if (fields === CONTRADICTORY || others.get(hash)?.fields !== fields) first = Math.min(first, block)
     const lost = [...previous].filter(([hash]) => !current.has(hash))
     if (lost.length > 0) vanished.set(name, new Map(lost.map(([hash, { block }]) => [hash, block])))
     // What a listing had in blocks that were opened again is not known any more.

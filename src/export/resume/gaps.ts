@@ -59,7 +59,7 @@ export function firstClosedBlock(
     return exportedGaps(wallet).flatMap((gap) =>
       open
         .filter(({ listing }) => listing === gap.listing)
-        .reduce((rest, one) => gapsOutside(rest, one), gapsOutside([gap], { from: 0, to: base })),
+        .reduce((rest, gap) => gapsOutside(rest, gap), gapsOutside([gap], { from: 0, to: base })),
     )
   })
   return closed.length === 0 ? undefined : smallest(closed.map(({ from }) => from))

@@ -95,7 +95,7 @@ class PageDecimals {
   #add(token: string, decimals: number | null): void {
     if (decimals === null || this.#newest.get(token) === decimals) return
     this.#newest.set(token, decimals)
-    if (!this.#all.some(([one, known]) => one === token && known === decimals))
+    if (!this.#all.some(([other, stated]) => other === token && stated === decimals))
       this.#all.push([token, decimals])
   }
 }

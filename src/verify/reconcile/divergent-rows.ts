@@ -65,7 +65,7 @@ function groupTransactions(rows: readonly Record<string, unknown>[]): Map<string
     const key = walletBlockKey({ wallet: String(wallet), block: Number(block) })
     const transactions = found.get(key) ?? []
     found.set(key, transactions)
-    let transaction = transactions.find((one) => one.hash === hash)
+    let transaction = transactions.find((transaction) => transaction.hash === hash)
     if (transaction === undefined) {
       const type = typed.type === null ? null : Number(typed.type)
       const hasFeeCap = typed.is_listed === true && (type ?? 0) >= 2

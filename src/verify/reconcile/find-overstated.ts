@@ -17,10 +17,10 @@ export async function markOverstated(
   if (excess <= 0n || candidates.length < 2) return transactions
   const confirmed = new Set<DivergentTransaction>()
   const marked = (overstated?: DivergentTransaction, paid = 0n) =>
-    transactions.map((one) =>
-      one === overstated
-        ? { ...one, overstatedBy: one.fee - paid }
-        : { ...one, hasFeeCap: one.hasFeeCap && !confirmed.has(one) },
+    transactions.map((transaction) =>
+      transaction === overstated
+        ? { ...transaction, overstatedBy: transaction.fee - paid }
+        : { ...transaction, hasFeeCap: transaction.hasFeeCap && !confirmed.has(transaction) },
     )
   for (const candidate of candidates.slice(0, maxRequests)) {
     const paid = await readFee(candidate.hash)

@@ -46,7 +46,9 @@ export function suspectOf({
 }: Pick<DivergentCoin, 'divergence' | 'transactions'>): DivergentTransaction | undefined {
   return (
     transactions.find(({ overstatedBy }) => overstatedBy !== undefined) ??
-    transactions.find((one) => explainsFee(one, excess) || explainsMissingPart(one, excess)) ??
+    transactions.find(
+      (transaction) => explainsFee(transaction, excess) || explainsMissingPart(transaction, excess),
+    ) ??
     transactions[0]
   )
 }

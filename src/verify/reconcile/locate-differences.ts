@@ -36,7 +36,7 @@ export async function locateDifferences(
   reader: BalanceReader,
 ): Promise<ReadonlyMap<string, LocatedDifference>> {
   const located = new Map<string, LocatedDifference>()
-  const byAddress = new Map(differences.map((one) => [one.wallet.address, one]))
+  const byAddress = new Map(differences.map((difference) => [difference.wallet.address, difference]))
   for (const group of groupByHistory(differences.map(({ wallet }) => wallet))) {
     const histories = await readNativeHistory(output, group)
     const found = await Promise.all(
@@ -106,17 +106,17 @@ async function explain(
   const placeOf = ({ address, divergence }: Found) => ({ wallet: address, block: divergence?.toBlock ?? 0 })
   const own = found.filter(({ divergence }) => divergence?.isInOwnBlock === true)
   const transactions = await readDivergentTransactions(output, own.map(placeOf))
-  const explainOne = async (one: Found) => {
-    const { address, divergence, requestsLeft: maxRequests } = one
+  const locate = async (difference: Found) => {
+    const { address, divergence, requestsLeft: maxRequests } = difference
     if (divergence === undefined) return []
     const { fromBlock, toBlock, isInOwnBlock, excess } = divergence
-    const inBlock = isInOwnBlock ? (transactions.get(walletBlockKey(placeOf(one))) ?? []) : []
+    const inBlock = isInOwnBlock ? (transactions.get(walletBlockKey(placeOf(difference))) ?? []) : []
     const marked = await markOverstated(inBlock, { excess, maxRequests }, reader)
     const coin = { ...exportedChainOf(output), divergence, transactions: marked }
     const transaction = suspectOf(coin)?.hash ?? null
     return [{ address, fromBlock, toBlock, transaction, cause: coinCause(coin) }]
   }
-  return (await Promise.all(found.map(explainOne))).flat()
+  return (await Promise.all(found.map(locate))).flat()
 }
 
 /** Transactions of the wallets whose histories are in memory at a time. */

@@ -66,7 +66,9 @@ function retainedOpening({ learned }: ReconcileResult, last: Reconciliation | un
   const replaced = new Set(
     learned.flatMap(({ address, opening }) => opening.map(({ kind }) => `${address} ${kind}`)),
   )
-  return (last?.opening ?? []).filter((one) => !replaced.has(`${one.wallet_address} ${one.asset_type}`))
+  return (last?.opening ?? []).filter(
+    (balance) => !replaced.has(`${balance.wallet_address} ${balance.asset_type}`),
+  )
 }
 
 function openingOf({ address: wallet, fromBlock, opening }: LearnedWallet): StoredOpening[] {

@@ -90,8 +90,10 @@ export type VerdictContext = {
 export async function buildVerdict(output: Dataset, context: VerdictContext): Promise<ReconcileVerdict> {
   const { compared, reader, lastBlock: block, all, bisect, accepted, hasOpeningFile: hasOpening } = context
   const isUnaccepted = (balance: ComparedBalance) => isDifferent(balance) && accepted(balance) === undefined
-  const differing = compared.flatMap((one): CoinDifference[] =>
-    one.balances.filter((one) => isNative(one) && isUnaccepted(one)).map((coin) => ({ ...one, coin })),
+  const differing = compared.flatMap((wallet): CoinDifference[] =>
+    wallet.balances
+      .filter((balance) => isNative(balance) && isUnaccepted(balance))
+      .map((coin) => ({ ...wallet, coin })),
   )
   const located = bisect ? await locateDifferences(output, differing, reader) : new Map()
   const isGenesisUnknown = reader.latestOnly.has('native')

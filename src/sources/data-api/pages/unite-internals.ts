@@ -127,8 +127,8 @@ export function readListed(
 /** Whether an internal transaction and a transaction name the same block, as far as both name its hash. */
 export function isOfBlock({ blockHash, blockNumber }: JsonObject, native: unknown): boolean {
   const of = native as JsonObject
-  const [hash, other] = [blockHash, of.blockHash].map((one) =>
-    typeof one === 'string' ? one.toLowerCase() : '',
+  const [hash, other] = [blockHash, of.blockHash].map((text) =>
+    typeof text === 'string' ? text.toLowerCase() : '',
   )
   return (!hash || !other || hash === other) && String(blockNumber) === String(of.blockNumber)
 }
