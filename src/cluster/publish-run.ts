@@ -35,6 +35,7 @@ export async function publishRun(
   const partitions: OpenedPartition[] = []
   for (const write of writes) partitions.push(await openPartition(run, write))
   requireContiguous(range, partitions)
+  requireAscendingTimes(partitions)
   const rejects = [...new Set(partitions.flatMap((partition) => partition.rejects))].sort()
   const parts = new Map(job.tables.map((table) => [table, partsOf(run, range, table, partitions)]))
   const seen = addCounts(
@@ -80,6 +81,27 @@ function requireContiguous(range: BlockRange, partitions: readonly OpenedPartiti
   if (!isComplete || starts.some((from, at) => at > 0 && from !== ends[at - 1]))
     throw new ExportError('OUTPUT_FAILED', 'the partitions of the run leave gaps or overlap')
 }
+
+/**
+ * Throws TASKS_FAILED if the block times run backwards from one partition to a later one: a task only compares the times of its
+ * own blocks.
+ */
+function requireAscendingTimes(partitions: readonly OpenedPartition[]): void {
+  let last: { write: WriteResult; second: number } | undefined
+  for (const { write } of partitions) {
+    if (write.times === null) continue
+    const second = Math.floor(write.times.first / 1000)
+    if (last !== undefined && second < last.second)
+      throw new ExportError(
+        'TASKS_FAILED',
+        `block times run backwards from blocks ${rangeText(last.write)} to blocks ${rangeText(write)}`,
+        { fix: 'Run this job without --queue: one machine rejects the records with wrong times.' },
+      )
+    last = { write, second: Math.floor(write.times.last / 1000) }
+  }
+}
+
+const rangeText = ({ from, to }: BlockRange) => `${from} to ${to - 1}`
 
 function joinTimes(partitions: readonly OpenedPartition[]): Times | undefined {
   const all = partitions.flatMap(({ write }) => write.times ?? [])

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
@@ -146,5 +147,20 @@ describe.skipIf(noRedis)('a queue run', { tags: ['long'] }, () => {
       contradicted: { found: 1, unresolved: 1 },
     })
     expect(readManifest(many.output)).toMatchObject({ rejects: 2, statusUnknown: 2, feeUnknown: 1 })
+  })
+
+  test('publishes nothing if the block times of two partitions contradict each other', async () => {
+    const chain = await startSyntheticChain(payments)
+    const early = { block: 1405, blockTimestamp: 1_700_000_000 + 2 * 1_105 }
+    chain.listing.items = () => [...payments.filter((_, at) => at !== 4), payment(5, ALICE, BOB, early)]
+    const [many, alone] = [jobOf(chain.url, 'many'), jobOf(chain.url, 'alone')]
+    const { code, error } = await runQueued(server.url, many)
+    expect(code).toBe('TASKS_FAILED')
+    expect(error).toMatchObject({
+      message: 'block times run backwards from blocks 1300 to 1399 to blocks 1400 to 1499',
+      fix: expect.stringContaining('without --queue'),
+    })
+    expect(existsSync(join(many.output, 'manifest.json'))).toBe(false)
+    expect((await run([alone])).code).toBe('RECORDS_REJECTED')
   })
 })
