@@ -145,7 +145,7 @@ function unsupportedByQueue({ kind, endBlock, partitionBy, keepRaw, service }: J
 export type AttemptOptions = QueueJob & {
   destination: Destination
   /** The manifest of the existing export. */
-  found: Manifest | undefined
+  existing: Manifest | undefined
   isFresh: boolean
   now: number
 }
@@ -156,13 +156,13 @@ export function planAttempt({
   range,
   partitionBy,
   destination,
-  found,
+  existing,
   isFresh,
   now,
 }: AttemptOptions): Plan {
   const attempt = newToken()
   const { output, store } = destination
-  const before = found && retainRemovedWallets(found, job)
+  const before = existing && retainRemovedWallets(existing, job)
   const common = { version: GENERATOR, job: { ...job, output, store }, range, partitionBy, before }
   return {
     ...common,
@@ -177,12 +177,12 @@ export function planAttempt({
   }
 }
 
-function retainRemovedWallets(found: Manifest, { wallets, startBlock }: Job): Manifest | undefined {
+function retainRemovedWallets(existing: Manifest, { wallets, startBlock }: Job): Manifest | undefined {
   const present = new Set(wallets.map(({ address }) => address))
   const isRemoved = ({ address, toBlock }: Coverage) => !present.has(address) && toBlock > startBlock
-  const rows = found.coverage.map((wallet) => ({ ...wallet, toBlock: rowsEndOf(wallet, found) }))
+  const rows = existing.coverage.map((wallet) => ({ ...wallet, toBlock: rowsEndOf(wallet, existing) }))
   const coverage = rows.filter(isRemoved)
-  return coverage.length === 0 ? undefined : { ...found, coverage, tables: {} }
+  return coverage.length === 0 ? undefined : { ...existing, coverage, tables: {} }
 }
 
 /** A random, unique name. */

@@ -271,12 +271,13 @@ export async function openReadPages(runState: RunState, read: ReadResult): Promi
 function requireCovered(read: ReadResult, { identity, pages }: PageLog): void {
   const { chain, addresses, covered, token } = read
   const { first, from, to } = covered
-  const found = new Map<string, BlockRange[]>()
-  for (const { wallet, covered } of pages) found.set(wallet, [...(found.get(wallet) ?? []), covered])
-  const hasExpectedWallets = [...found.keys()].every((wallet) => addresses.includes(wallet))
+  const rangesByAddress = new Map<string, BlockRange[]>()
+  for (const { wallet, covered } of pages)
+    rangesByAddress.set(wallet, [...(rangesByAddress.get(wallet) ?? []), covered])
+  const hasExpectedWallets = [...rangesByAddress.keys()].every((wallet) => addresses.includes(wallet))
   const matchesPlan = identity?.chain === chain && identity.startBlock === from && identity.endBlock === to
   const isComplete = [...coveredBy(read)].every(([wallet, expected]) => {
-    const coveredRanges = unionRanges(found.get(addresses[wallet - first] ?? '') ?? [])
+    const coveredRanges = unionRanges(rangesByAddress.get(addresses[wallet - first] ?? '') ?? [])
     return expected.every((range) => gapsIn(coveredRanges, range).length === 0)
   })
   if (hasExpectedWallets && matchesPlan && isComplete) return

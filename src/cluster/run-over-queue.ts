@@ -118,10 +118,16 @@ async function findAttempt(
   const { job, fresh, store, onNotice } = locked
   const before = fresh ? undefined : await findPlan(job, objects)
   const isFresh = fresh || before?.isFresh === true
-  const found = isFresh ? undefined : await findExport(job, store)
-  const previous = noPreviousExport(job, found)
+  const existing = isFresh ? undefined : await findExport(job, store)
+  const previous = noPreviousExport(job, existing)
   const destination = await resolveDestination(job)
-  const nextPlan = planAttempt({ ...locked, destination, found: found?.manifest, isFresh, now: Date.now() })
+  const nextPlan = planAttempt({
+    ...locked,
+    destination,
+    existing: existing?.manifest,
+    isFresh,
+    now: Date.now(),
+  })
   const isSame = (plan: Plan) => plan.sha256 === nextPlan.sha256 && plan.output === nextPlan.output
   if (before !== undefined && isSame(before)) {
     onNotice(`${job.name}: resuming an unfinished run`)

@@ -105,9 +105,9 @@ const handedBackError = () => new ExportError('INTERRUPTED', 'the task was hande
 async function pollRuns(worker: Worker): Promise<void> {
   const { queue, servedRuns, options, id } = worker
   await queue.server.heartbeat(id)
-  const found = await queue.server.runs()
-  for (const { id, reason } of found.invalid) rejectRun(worker, { id, name: id }, reason)
-  const runs = new Map(found.runs.map((run) => [run.id, run]))
+  const listed = await queue.server.runs()
+  for (const { id, reason } of listed.invalid) rejectRun(worker, { id, name: id }, reason)
+  const runs = new Map(listed.runs.map((run) => [run.id, run]))
   for (const [run, servedRun] of servedRuns) {
     if (runs.has(run)) {
       await queue.server.addProgress(run, servedRun)

@@ -79,7 +79,7 @@ type Outcome =
   | { back: Exclude<Reason, 'gap' | 'lookback' | 'reorg' | 'coverage' | 'removal'> }
   /** The first block that must be written again. */
   | { back: 'gap' | 'lookback'; block: number }
-  | { back: 'reorg'; found: AlreadyExported }
+  | { back: 'reorg'; exported: AlreadyExported }
   | { end: JobResult['state'] }
 
 /** Runs one job in this process. Never throws (see `runExport`). */
@@ -158,7 +158,7 @@ class LocalExport {
       next = { ...previous, refusedEnds }
       const refused = started.unchanged && { ...started.unchanged, refusedEnds }
       if (refused !== undefined && areSameRefusals(refused)) unchanged = refused
-    } else if (outcome.back === 'reorg') next = await this.#continueFromReorg(outcome.found)
+    } else if (outcome.back === 'reorg') next = await this.#continueFromReorg(outcome.exported)
     else if ('block' in outcome && outcome.block < previous.from)
       next = await this.#continueFrom(outcome.block)
     await this.#closeRows()
@@ -292,13 +292,13 @@ class LocalExport {
   async #merge(rows: Rows): Promise<Outcome> {
     const { stats } = this.#run
     const merged = await rows.output.merge()
-    const { contradicted, alreadyExported: found } = merged
+    const { contradicted, alreadyExported } = merged
     rows.contradicted = Math.max(rows.contradicted, contradicted)
     stats.contradicted = { found: rows.contradicted, unresolved: contradicted }
     rows.reopen ??= createReopener({ ...this.#run, ...rows, listings: withoutRefused(rows.listings, stats) })
-    if (found === undefined && (await rows.reopen(merged))) return { back: 'contradiction' }
+    if (alreadyExported === undefined && (await rows.reopen(merged))) return { back: 'contradiction' }
     if (this.#hasNewRefusals(rows.previous)) return { back: 'refusal' }
-    return found === undefined ? { next: 'publish' } : { back: 'reorg', found }
+    return alreadyExported === undefined ? { next: 'publish' } : { back: 'reorg', exported: alreadyExported }
   }
 
   async #publish({ checkpoint, output, isNew }: Rows): Promise<Outcome> {
@@ -333,9 +333,9 @@ class LocalExport {
   async #continueFrom(block: number): Promise<PreviousExport | undefined> {
     const { job, store } = this.#run
     const { checkpoint } = this.#planned
-    const found = await findExport(job, store)
-    if (found === undefined) return undefined
-    const previous = await continueExport(job, found, { checkpoint, from: block })
+    const existing = await findExport(job, store)
+    if (existing === undefined) return undefined
+    const previous = await continueExport(job, existing, { checkpoint, from: block })
     return previous.from >= checkpoint.base ? previous : undefined
   }
 

@@ -60,9 +60,9 @@ export function createAvailability() {
   const ifOffered = async (kind: Kind, read: () => Promise<Held[]>): Promise<ServiceBalances | undefined> => {
     if (!answered.has(kind) && (refused.get(kind) ?? 0) >= MAX_REFUSED) return undefined
     try {
-      const found = await read()
+      const entries = await read()
       answered.add(kind)
-      return new Map(found.map((entry) => [assetBalanceKey('', entry), entry]))
+      return new Map(entries.map((entry) => [assetBalanceKey('', entry), entry]))
     } catch (thrown) {
       if (!isRefusal(thrown)) throw thrown
       if (thrown.status !== 404) refusal ??= thrown

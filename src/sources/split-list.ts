@@ -10,7 +10,7 @@ const [QUOTE, COMMA, COLON, BACKSLASH] = [34, 44, 58, 92]
  */
 export function splitPage(body: Buffer, name = 'transactions'): readonly ByteRange[] | undefined {
   const listKey = Buffer.from(`"${name}"`)
-  let found: readonly ByteRange[] | undefined
+  let entries: readonly ByteRange[] | undefined
   let depth = 0
   for (let at = 0; at < body.length; at += 1) {
     const byte = body[at] as number
@@ -21,12 +21,12 @@ export function splitPage(body: Buffer, name = 'transactions'): readonly ByteRan
       depth === 1 && body.subarray(at, end + 1).equals(listKey) ? listAfter(body, end) : undefined
     at = end
     if (opening === undefined) continue
-    if (found !== undefined) return undefined
+    if (entries !== undefined) return undefined
     const list = splitList(body, opening)
-    found = list.entries
+    entries = list.entries
     at = list.end
   }
-  return found
+  return entries
 }
 
 /** The change of the nesting depth at a byte: 1 for an opening bracket or brace, -1 for a closing one. */

@@ -211,10 +211,10 @@ type Copying = { bucket: Bucket; folder: string; sizes: ReadonlyMap<string, numb
 export async function copyManifest({ bucket, folder, sizes }: Copying): Promise<string | undefined> {
   await makePrivateFolder(join(folder, PRIVATE_FOLDER))
   const copy = async (path: string, to: string, mode?: number) => {
-    const found = sizes.has(path) ? await bucket.readText(path) : undefined
-    if (found === undefined) await rm(to, { force: true })
-    else await writeAtomically(to, found.text, mode)
-    return found?.version
+    const object = sizes.has(path) ? await bucket.readText(path) : undefined
+    if (object === undefined) await rm(to, { force: true })
+    else await writeAtomically(to, object.text, mode)
+    return object?.version
   }
   await copy(REJECTS_FILE, join(folder, REJECTS_FILE))
   await copy(BACKUP_PATH, backupPath(folder), PRIVATE_MODE)

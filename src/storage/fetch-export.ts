@@ -32,11 +32,11 @@ export async function fetchExport(
     let isReplaced = false
     const fetchOnce = async () => {
       isReplaced = false
-      const found = await fetchManifest(bucket, folder)
+      const stored = await fetchManifest(bucket, folder)
       try {
-        await fetchListed(bucket, { folder, manifest: found.text, tables })
+        await fetchListed(bucket, { folder, manifest: stored.text, tables })
       } catch (error) {
-        isReplaced = (await bucket.readText(MANIFEST_FILE))?.version !== found.version
+        isReplaced = (await bucket.readText(MANIFEST_FILE))?.version !== stored.version
         throw error
       }
     }
@@ -47,10 +47,10 @@ export async function fetchExport(
 }
 
 async function fetchManifest(bucket: Bucket, folder: string) {
-  const found = await bucket.readText(MANIFEST_FILE)
-  if (found === undefined) throw noExportError(bucket)
-  await writeAtomically(join(folder, MANIFEST_FILE), found.text)
-  return found
+  const stored = await bucket.readText(MANIFEST_FILE)
+  if (stored === undefined) throw noExportError(bucket)
+  await writeAtomically(join(folder, MANIFEST_FILE), stored.text)
+  return stored
 }
 
 type Wanted = { folder: string; manifest: string; tables: readonly TableName[] | undefined }
@@ -92,10 +92,10 @@ export async function fetchFiles(
   await Promise.all(
     files.map(({ path, sha256 }) =>
       limit(async () => {
-        const found = await bucket.fetch(path, folder)
-        if (found === sha256) return
+        const actual = await bucket.fetch(path, folder)
+        if (actual === sha256) return
         const problem =
-          found === undefined ? 'the file is missing' : `expected the SHA-256 ${sha256}, found ${found}`
+          actual === undefined ? 'the file is missing' : `expected the SHA-256 ${sha256}, found ${actual}`
         throw new ExportError('VERIFY_FAILED', `${bucket.name}/${path}: ${problem}`)
       }),
     ),

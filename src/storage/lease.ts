@@ -92,16 +92,16 @@ async function acquireVersion(bucket: Bucket, request: LeaseRequest): Promise<st
 async function writeLease(bucket: Bucket, { text, machine }: LeaseRequest): Promise<string | undefined> {
   const version = await bucket.putText(LEASE_FILE, text(), { ifAbsent: true })
   if (version !== undefined) return version
-  const found = await bucket.readText(LEASE_FILE)
-  if (found === undefined) return undefined
-  const holder = parseLease(found.text)
-  const isExpired = bucket.now() - found.writtenMs > TTL_MS
+  const stored = await bucket.readText(LEASE_FILE)
+  if (stored === undefined) return undefined
+  const holder = parseLease(stored.text)
+  const isExpired = bucket.now() - stored.writtenMs > TTL_MS
   // Whether a process of this machine is alive can be checked. The machine id matters: other machines may
   // have the same name.
   const isSameMachine = machine !== undefined && holder?.machine === machine
   if (holder !== undefined && !isExpired && (!isSameMachine || (await isAlive(holder))))
     throw leaseHeldError(bucket, holder)
-  return bucket.putText(LEASE_FILE, text(), { ifVersion: found.version })
+  return bucket.putText(LEASE_FILE, text(), { ifVersion: stored.version })
 }
 
 type LeaseHolder = Holder & { machine?: unknown; lease?: unknown }
@@ -112,8 +112,8 @@ function parseLease(text: string): LeaseHolder | undefined {
 }
 
 async function holderOf(bucket: Bucket): Promise<LeaseHolder | undefined> {
-  const found = await bucket.readText(LEASE_FILE)
-  return found && parseLease(found.text)
+  const stored = await bucket.readText(LEASE_FILE)
+  return stored && parseLease(stored.text)
 }
 
 function leaseHeldError({ name }: Bucket, holder: LeaseHolder | undefined): ExportError {

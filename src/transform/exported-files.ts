@@ -139,8 +139,8 @@ async function chainsIn(
   const opened = await openDataFile(path, format, rows.scratchFolder)
   try {
     const source = sourceSql(opened, textColumns(tableByName(table).columns))
-    const found = await rows.all(`SELECT DISTINCT chain_id FROM ${source} LIMIT ${MAX_SHOWN}`)
-    return found.map(({ chain_id: chain }) => String(chain))
+    const chains = await rows.all(`SELECT DISTINCT chain_id FROM ${source} LIMIT ${MAX_SHOWN}`)
+    return chains.map(({ chain_id: chain }) => String(chain))
   } finally {
     await opened.close()
   }

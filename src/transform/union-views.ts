@@ -272,17 +272,17 @@ function differsInLogs(table: ErcTable, union: ViewUnion, { wallet, view }: Wall
   const [all, own]: [readonly LogRow[], readonly LogRow[]] = [union[table], view[table]]
   if (all === own || (all.length === 0 && own.length === 0)) return false
   const byKey = new Map(own.map((entry) => [entry.transfer_id, entry]))
-  let found = 0
+  let matched = 0
   for (const entry of all) {
     const ownEntry = byKey.get(entry.transfer_id)
     if (ownEntry === undefined) {
       if (view.isComplete && isParty(entry, wallet)) return true
     } else {
-      found += 1
+      matched += 1
       if (ownEntry !== entry && onChainLogFields(ownEntry) !== onChainLogFields(entry)) return true
     }
   }
-  return found < byKey.size
+  return matched < byKey.size
 }
 
 function differsInInternal(union: readonly Internal[], { wallet, view }: WalletView): boolean {

@@ -44,7 +44,7 @@ function planOf(output: string, changes: Partial<Job> & { addresses?: string[] }
     output,
     ...rest,
   })
-  const options = { destination: { output }, found: undefined, isFresh: false, now: 1 }
+  const options = { destination: { output }, existing: undefined, isFresh: false, now: 1 }
   return planAttempt({ ...checkQueueJob(job), ...options })
 }
 
@@ -241,7 +241,7 @@ test('damaged results are removed after an output failure and after no other', a
 
 test('removed wallets are read up to their previous end, after those of the job', () => {
   const [, , removed = ''] = WALLETS
-  const found = {
+  const existing = {
     coverage: [{ address: removed, fromBlock: 0, toBlock: 40, transactions: 1, label: null }],
     tables: {},
   }
@@ -252,12 +252,12 @@ test('removed wallets are read up to their previous end, after those of the job'
     partitionBy: 'day',
     output,
   })
-  const options = { destination: { output }, found: found as never, isFresh: false, now: 1 }
+  const options = { destination: { output }, existing: existing as never, isFresh: false, now: 1 }
   const next = planAttempt({ ...checkQueueJob(job), ...options })
   expect(walletsOf(next).map(({ address, to }) => [address, to])).toEqual([
     [WALLETS[0], 100],
     [WALLETS[1], 100],
     [removed, 40],
   ])
-  expect(next.sha256).not.toBe(planAttempt({ ...checkQueueJob(job), ...options, found: undefined }).sha256)
+  expect(next.sha256).not.toBe(planAttempt({ ...checkQueueJob(job), ...options, existing: undefined }).sha256)
 })

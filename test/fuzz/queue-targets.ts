@@ -37,7 +37,7 @@ const job = testJob({
 const plan = planAttempt({
   ...checkQueueJob(job),
   destination: { output: '/lake' },
-  found: undefined,
+  existing: undefined,
   isFresh: false,
   now: 1,
 })

@@ -42,8 +42,8 @@ function kindOfSpecial(entry: Dirent | Stats | undefined): string | undefined {
  * export and VERIFY_FAILED for those that read it.
  */
 export async function assertNoSpecialEntries(output: string, code: FailureCode): Promise<void> {
-  const found = await findSpecialEntry(output)
-  if (found !== undefined) throw new ExportError(code, found, { fix: SPECIAL_ENTRY_FIX })
+  const entry = await findSpecialEntry(output)
+  if (entry !== undefined) throw new ExportError(code, entry, { fix: SPECIAL_ENTRY_FIX })
 }
 
 /**

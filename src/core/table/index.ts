@@ -11,7 +11,7 @@ export { ATOMIC_TABLE, TABLES, type Table, type TableName } from './tables.ts'
 
 /** The table with this name. */
 export function tableByName(name: TableName): Table {
-  const found = TABLES.find((table) => table.name === name)
-  if (found === undefined) throw new RangeError(`no table ${name}`)
-  return found
+  const definition = TABLES.find((table) => table.name === name)
+  if (definition === undefined) throw new RangeError(`no table ${name}`)
+  return definition
 }

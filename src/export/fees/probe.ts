@@ -40,7 +40,7 @@ export function openProbe(
 ): Probe {
   const candidates: OpenFee[] = []
   const tried = new Set<string>()
-  let [requested, found, limit] = [0, 0, MAX_PROBES]
+  let [requested, answered, limit] = [0, 0, MAX_PROBES]
   let running: Promise<void> | undefined
   let failure: unknown
   let isUnavailable = false
@@ -52,8 +52,8 @@ export function openProbe(
     tried.add(key)
     requested += 1
     if (await tryTransaction(transaction, { checkpoint, requestFee: () => requestFee(transaction) }))
-      found += 1
-    else if (found === 0 && requested === MAX_PROBES) await checkpoint.setListedPrice('no details')
+      answered += 1
+    else if (answered === 0 && requested === MAX_PROBES) await checkpoint.setListedPrice('no details')
   }
   const run = async () => {
     for (let next = candidates.shift(); next !== undefined && isOpen(); next = candidates.shift())
@@ -76,7 +76,7 @@ export function openProbe(
       await running
       if (failure !== undefined) throw failure
     },
-    result: () => proven() ?? (isUnavailable || (requested > 0 && found === 0) ? 'no details' : undefined),
+    result: () => proven() ?? (isUnavailable || (requested > 0 && answered === 0) ? 'no details' : undefined),
     isOpen,
     extend: () => {
       limit = requested + MAX_FURTHER_PROBES

@@ -38,17 +38,20 @@ export async function findAlreadyExported(
   if (previous.written.length > 0)
     for (const { hashes } of batches) for (const hash of readFingerprints(hashes)) newHashes.add(hash)
   if (newHashes.size === 0) return undefined
-  const found = new Set<number>()
+  const repeated = new Set<number>()
   let first: BlockRange | undefined
   for (const written of previous.written) {
-    const countBefore = found.size
+    const countBefore = repeated.size
     for await (const hashes of hashesOf(context, written))
-      for (const hash of hashes) if (newHashes.has(hash)) found.add(hash)
-    if (found.size > countBefore) first ??= written
+      for (const hash of hashes) if (newHashes.has(hash)) repeated.add(hash)
+    if (repeated.size > countBefore) first ??= written
   }
   if (first === undefined) return undefined
   const hasPages = first.from >= checkpoint.base
-  return { transactions: found.size, block: hasPages ? await firstBlock(context, first, found) : undefined }
+  return {
+    transactions: repeated.size,
+    block: hasPages ? await firstBlock(context, first, repeated) : undefined,
+  }
 }
 
 /**

@@ -11,7 +11,7 @@ import { outputName } from '../../storage/bucket-url.ts'
 import type { Store } from '../../storage/store.ts'
 
 /** An existing export in a job's output that the job continues. */
-export type FoundExport = {
+export type ExistingExport = {
   manifest: Manifest
   /**
    * First block with a file that is missing or has another size than listed; Infinity if all files are
@@ -31,7 +31,7 @@ export type FoundExport = {
  * @throws OUTPUT_CHANGED if it belongs to another job, VERIFY_FAILED if its manifest has a path outside of
  * the output
  */
-export async function findExport(job: Job, store: Store): Promise<FoundExport | undefined> {
+export async function findExport(job: Job, store: Store): Promise<ExistingExport | undefined> {
   await requireSafeManifest(job.output)
   const present = await readManifestIfExists(job.output)
   const manifest = present ?? (await readManifestBackup(job.output))

@@ -15,7 +15,7 @@ import type { RefusedWallet, RunStats } from '../../core/model/run-stats.ts'
 import { sumUnknownsIfPresent } from '../../core/model/unknowns.ts'
 import { readTextIfExists } from '../../core/platform/disk.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
-import { type FoundExport, findChangedSettings } from './find-export.ts'
+import { type ExistingExport, findChangedSettings } from './find-export.ts'
 
 /** The export that a run continues. */
 export type PreviousExport = {
@@ -37,15 +37,15 @@ export type PreviousExport = {
 }
 
 /** A previous export of which nothing is retained, or none at all. */
-export const noPreviousExport = ({ startBlock }: Job, found?: FoundExport): PreviousExport => ({
+export const noPreviousExport = ({ startBlock }: Job, existing?: ExistingExport): PreviousExport => ({
   from: startBlock,
-  manifest: found?.manifest,
+  manifest: existing?.manifest,
   written: [],
   rejects: [],
-  isComparable: found !== undefined && isComparable(found),
+  isComparable: existing !== undefined && isComparable(existing),
 })
 
-const isComparable = ({ manifest, isBackup, intactTo }: FoundExport) =>
+const isComparable = ({ manifest, isBackup, intactTo }: ExistingExport) =>
   !isBackup && intactTo === Number.POSITIVE_INFINITY && columnDifferences(manifest).length === 0
 
 /**
@@ -182,22 +182,22 @@ export type ContinueOptions = {
  */
 export async function continueExport(
   job: Job,
-  found: FoundExport,
+  existing: ExistingExport,
   { checkpoint, from: requestedFrom, areRefusedAgain = false }: ContinueOptions,
 ): Promise<PreviousExport> {
-  const { manifest, intactTo } = found
+  const { manifest, intactTo } = existing
   const commonEnd = areRefusedAgain ? commonEndOfAnswered(job, manifest) : commonEndBlock(job, manifest)
   const latest = Math.min(requestedFrom, commonEnd, intactTo)
   // Files of several runs may have been compacted into one, so a run can only continue at the end of a file.
   const from = checkpoint.written().findLast(({ to }) => to <= latest && isLookbackStart(manifest, to))?.to
-  if (from === undefined) return noPreviousExport(job, found)
+  if (from === undefined) return noPreviousExport(job, existing)
   const written = checkpoint.written().filter(({ to }) => to <= from)
   const rejects = (await readTextIfExists(join(job.output, REJECTS_FILE), Number.POSITIVE_INFINITY)) ?? ''
   return {
     from,
     manifest,
     written,
-    isComparable: isComparable(found),
+    isComparable: isComparable(existing),
     rejects: rejects.split('\n').filter((line) => line !== ''),
   }
 }

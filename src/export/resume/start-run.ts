@@ -9,7 +9,7 @@ import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import type { Store } from '../../storage/store.ts'
 import { checkpointIdentity, privateFolder } from '../private-folder.ts'
-import { type FoundExport, findChangedSettings, findExport, missingTables } from './find-export.ts'
+import { type ExistingExport, findChangedSettings, findExport, missingTables } from './find-export.ts'
 import {
   type ContinueOptions,
   continueExport,
@@ -46,22 +46,26 @@ export async function startRun(runOptions: StartRunOptions): Promise<StartedRun>
   const pending = await openPendingCheckpoint(options)
   try {
     const isFresh = fresh || pending.isFresh
-    const found = isFresh ? undefined : await findExport(job, store)
+    const existing = isFresh ? undefined : await findExport(job, store)
     const writtenRange =
-      found && isOpenEnded(job, found.manifest) ? writtenRangeOf(job, found.manifest) : undefined
+      existing && isOpenEnded(job, existing.manifest) ? writtenRangeOf(job, existing.manifest) : undefined
     const checkpoint = await pending.begin({ before: writtenRange, lookback, isFresh })
-    const previous = await findPreviousExport(runOptions, found, { checkpoint, from: checkpoint.from })
+    const previous = await findPreviousExport(runOptions, existing, { checkpoint, from: checkpoint.from })
     const arePagesAvailable = hasPages(job, checkpoint, previous)
-    if (found !== undefined)
-      requireUpgradable(job, found, arePagesAvailable && canRewrite(job, checkpoint, found))
+    if (existing !== undefined)
+      requireUpgradable(job, existing, arePagesAvailable && canRewrite(job, checkpoint, existing))
     if (arePagesAvailable) {
-      noticeShortLookback(runOptions, checkpoint, found)
-      return { checkpoint, previous, ...(await findUnchanged(runOptions, { found, checkpoint, previous })) }
+      noticeShortLookback(runOptions, checkpoint, existing)
+      return {
+        checkpoint,
+        previous,
+        ...(await findUnchanged(runOptions, { existing, checkpoint, previous })),
+      }
     }
     onNotice(`${job.name}: pages of earlier runs are gone, so the whole history is read again`)
     if (previous.from >= checkpoint.base) return { checkpoint, previous }
     await checkpoint.close()
-    return startFromScratch(runOptions, found)
+    return startFromScratch(runOptions, existing)
   } catch (thrown) {
     await pending.close()
     throw thrown
@@ -71,12 +75,12 @@ export async function startRun(runOptions: StartRunOptions): Promise<StartedRun>
 /** Begins with an empty checkpoint. The whole export is written again. */
 async function startFromScratch(
   runOptions: StartRunOptions,
-  found: FoundExport | undefined,
+  existing: ExistingExport | undefined,
 ): Promise<StartedRun> {
   const options = checkpointOptions(runOptions)
   await removeCheckpoint(options.folder)
   const pending = await openPendingCheckpoint(options)
-  return { checkpoint: await pending.begin({}), previous: noPreviousExport(runOptions.job, found) }
+  return { checkpoint: await pending.begin({}), previous: noPreviousExport(runOptions.job, existing) }
 }
 
 function checkpointOptions({ job, onNotice }: StartRunOptions) {
@@ -99,7 +103,7 @@ function hasPages(job: Job, checkpoint: Checkpoint, { from, manifest }: Previous
 }
 
 /** Whether an export has stored pages, or needs none because it has no blocks yet. An export that has ended has none. */
-function canRewrite(job: Job, checkpoint: Checkpoint, { manifest }: FoundExport): boolean {
+function canRewrite(job: Job, checkpoint: Checkpoint, { manifest }: ExistingExport): boolean {
   if (checkpoint.written().length > 0) return true
   return isOpenEnded(job, manifest) && endOfExport(manifest) <= job.startBlock
 }
@@ -109,7 +113,7 @@ function canRewrite(job: Job, checkpoint: Checkpoint, { manifest }: FoundExport)
  * pages are not stored. Rows of two schemas are never mixed, and the whole history is requested again only if the user
  * asks for it (`--fresh`).
  */
-function requireUpgradable(job: Job, { manifest }: FoundExport, arePagesAvailable: boolean): void {
+function requireUpgradable(job: Job, { manifest }: ExistingExport, arePagesAvailable: boolean): void {
   const [columns] = columnDifferences(manifest)
   const [table] = missingTables(job, manifest)
   if (arePagesAvailable || (columns ?? table) === undefined) return
@@ -124,18 +128,18 @@ function requireUpgradable(job: Job, { manifest }: FoundExport, arePagesAvailabl
 
 async function findPreviousExport(
   { job, onNotice }: StartRunOptions,
-  found: FoundExport | undefined,
+  existing: ExistingExport | undefined,
   options: ContinueOptions,
 ): Promise<PreviousExport> {
-  if (found === undefined || job.kind === 'blocks') return noPreviousExport(job)
-  if (!isOpenEnded(job, found.manifest)) return noPreviousExport(job, found)
-  const changed = findChangedSettings(job, found.manifest)
-  if (changed.length === 0) return continueExport(job, found, options)
+  if (existing === undefined || job.kind === 'blocks') return noPreviousExport(job)
+  if (!isOpenEnded(job, existing.manifest)) return noPreviousExport(job, existing)
+  const changed = findChangedSettings(job, existing.manifest)
+  if (changed.length === 0) return continueExport(job, existing, options)
   onNotice(`${job.name}: ${changed.join(', ')} changed, so all rows are written again`)
-  return noPreviousExport(job, found)
+  return noPreviousExport(job, existing)
 }
 
-type ResumeState = { found: FoundExport | undefined; checkpoint: Checkpoint; previous: PreviousExport }
+type ResumeState = { existing: ExistingExport | undefined; checkpoint: Checkpoint; previous: PreviousExport }
 
 /**
  * Returns the export to continue if the lookback is unchanged and the service refuses the same wallets as before;
@@ -143,12 +147,13 @@ type ResumeState = { found: FoundExport | undefined; checkpoint: Checkpoint; pre
  */
 async function findUnchanged(
   { job, lookback }: StartRunOptions,
-  { found, checkpoint, previous }: ResumeState,
+  { existing, checkpoint, previous }: ResumeState,
 ): Promise<Pick<StartedRun, 'unchanged'>> {
-  if (found === undefined || lookback !== undefined) return {}
-  if (!isOpenEnded(job, found.manifest) || findChangedSettings(job, found.manifest).length > 0) return {}
-  const from = endOfExport(found.manifest)
-  const unchanged = await continueExport(job, found, { checkpoint, from, areRefusedAgain: true })
+  if (existing === undefined || lookback !== undefined) return {}
+  if (!isOpenEnded(job, existing.manifest) || findChangedSettings(job, existing.manifest).length > 0)
+    return {}
+  const from = endOfExport(existing.manifest)
+  const unchanged = await continueExport(job, existing, { checkpoint, from, areRefusedAgain: true })
   return unchanged.from > previous.from ? { unchanged } : {}
 }
 
@@ -156,10 +161,10 @@ async function findUnchanged(
 function noticeShortLookback(
   { job, lookback: { blocks } = DEFAULT_LOOKBACK, onNotice }: StartRunOptions,
   checkpoint: Checkpoint,
-  found?: FoundExport,
+  existing?: ExistingExport,
 ) {
-  if (found === undefined || !isOpenEnded(job, found.manifest) || blocks === 0) return
-  const wanted = Math.max(job.startBlock, endOfExport(found.manifest) - blocks)
+  if (existing === undefined || !isOpenEnded(job, existing.manifest) || blocks === 0) return
+  const wanted = Math.max(job.startBlock, endOfExport(existing.manifest) - blocks)
   if (checkpoint.from <= wanted) return
   const reason =
     checkpoint.base > wanted ? 'pages of earlier runs are gone' : 'an unfinished run was begun without them'

@@ -70,6 +70,6 @@ export function createMeter(settings: QuotaSettings): Meter {
 }
 
 function operationOf(method: string, path: string): MeteredOperation {
-  const found = PATTERNS.find(([methods, paths]) => methods.test(method) && paths.test(path))
-  return found?.[2] ?? 'listing'
+  const pattern = PATTERNS.find(([methods, paths]) => methods.test(method) && paths.test(path))
+  return pattern?.[2] ?? 'listing'
 }

@@ -29,13 +29,13 @@ function createBalanceReader({ client, signal }: OpenedService, chainId: string)
     },
     erc20: async ({ contracts, ...query }) => {
       const batches = batchesOf(contracts, CONTRACTS_PER_REQUEST)
-      const found = await Promise.all(
+      const lists = await Promise.all(
         batches.map(async (contractAddresses) => {
           const pages = client.listErc20Balances({ chainId, contractAddresses, ...atBlock(query) }, options)
           return collect(pages, ({ erc20TokenBalances }) => erc20TokenBalances.map(toErc20))
         }),
       )
-      return found.flat()
+      return lists.flat()
     },
     erc721: async ({ wallet: address }) =>
       collect(client.listErc721Balances({ chainId, address }, options), ({ erc721TokenBalances }) =>
@@ -105,9 +105,9 @@ function nftOf(type: Kind, { address, tokenId }: { address: string; tokenId: str
 }
 
 async function collect<Page>(pages: AsyncIterable<Page>, entriesOf: (page: Page) => Held[]): Promise<Held[]> {
-  const found: Held[] = []
-  for await (const page of pages) for (const entry of entriesOf(page)) found.push(entry)
-  return found
+  const held: Held[] = []
+  for await (const page of pages) for (const entry of entriesOf(page)) held.push(entry)
+  return held
 }
 
 function batchesOf<T>(items: readonly T[], size: number): T[][] {

@@ -271,13 +271,13 @@ export function createSharedWindows(): SharedWindows {
     },
     find: (listing, { range, order }) => {
       const first = order === 'asc' ? range.from : range.to - 1
-      const found = windows.get(listing)?.find(({ covered }) => first >= covered.from && first < covered.to)
-      if (found === undefined) return undefined
+      const window = windows.get(listing)?.find(({ covered }) => first >= covered.from && first < covered.to)
+      if (window === undefined) return undefined
       const covered = {
-        from: Math.max(range.from, found.covered.from),
-        to: Math.min(range.to, found.covered.to),
+        from: Math.max(range.from, window.covered.from),
+        to: Math.min(range.to, window.covered.to),
       }
-      return { ...found, covered, records: found.records.filter(({ block }) => isWithin(block, covered)) }
+      return { ...window, covered, records: window.records.filter(({ block }) => isWithin(block, covered)) }
     },
   }
 }

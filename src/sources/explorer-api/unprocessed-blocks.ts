@@ -65,11 +65,11 @@ export async function findUnprocessed(
     const middle = from + Math.floor((to - from) / 2)
     const high = { from: middle, to }
     if (await isProcessed({ from, to: middle })) return divide(high)
-    const found = await divide({ from, to: middle })
-    return requestsLeft > 0 && (await isProcessed(high)) ? found : [...found, ...(await divide(high))]
+    const ranges = await divide({ from, to: middle })
+    return requestsLeft > 0 && (await isProcessed(high)) ? ranges : [...ranges, ...(await divide(high))]
   }
-  const found = await divide({ from: first, to: end })
-  const upToHead = found.map((range) => (range.to === end ? { from: range.from, to } : range))
+  const ranges = await divide({ from: first, to: end })
+  const upToHead = ranges.map((range) => (range.to === end ? { from: range.from, to } : range))
   const known = unprocessedIn(requestContext, spec.listing)
   const listings = unprocessed.get(requestContext.client) ?? new Map<ListingName, readonly BlockRange[]>()
   unprocessed.set(requestContext.client, listings.set(spec.listing, unionRanges([...known, ...upToHead])))

@@ -64,14 +64,14 @@ export function openStagedReader({ folder, tables, pageReader, source }: StagedR
     readItem: ({ page, at }) => {
       const { location, index } = page
       const cached = entries.get(location.offset)
-      const found =
+      const offsets =
         cached === undefined
           ? findEntries(source.splitPage(pageReader.read(location)), index.entries)
           : cached
-      entries.set(location.offset, found)
+      entries.set(location.offset, offsets)
       const listed = index.listIndex[at] ?? 0
-      if (found === null) return storedItems(pageReader.read(location), source)[listed]
-      const [from, to] = [found[2 * listed] ?? 0, found[2 * listed + 1] ?? 0]
+      if (offsets === null) return storedItems(pageReader.read(location), source)[listed]
+      const [from, to] = [offsets[2 * listed] ?? 0, offsets[2 * listed + 1] ?? 0]
       return parseBytes(pageReader.read({ ...location, offset: location.offset + from, bytes: to - from }))
     },
     close: files.close,
@@ -84,8 +84,8 @@ export function openStagedReader({ folder, tables, pageReader, source }: StagedR
  */
 type EntryOffsets = Float64Array | null
 
-function findEntries(found: readonly ByteRange[] | undefined, count: number): EntryOffsets {
-  return found?.length === count ? Float64Array.from(found.flat()) : null
+function findEntries(offsets: readonly ByteRange[] | undefined, count: number): EntryOffsets {
+  return offsets?.length === count ? Float64Array.from(offsets.flat()) : null
 }
 
 /** A staged page: the location of its body in the checkpoint and of its index in the staging files. */

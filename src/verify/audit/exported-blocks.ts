@@ -64,13 +64,13 @@ export async function readExportedTransactions(
   { first, last }: { first: number; last: number },
 ): Promise<Map<number, ExportedTransaction[]>> {
   const blockCondition = `WHERE block BETWEEN ${first} AND ${last}`
-  const found = await output.all(
+  const rows = await output.all(
     `SELECT native.*, wallets FROM (SELECT * FROM native ${blockCondition}) AS native
      LEFT JOIN (SELECT hash, string_agg(wallet, ' ') AS wallets FROM seen ${blockCondition} GROUP BY hash) USING (hash)`,
   )
   const hasWalletTable = output.manifest.tables.wallet_transactions !== undefined
   const blocks = new Map<number, ExportedTransaction[]>()
-  for (const row of found) {
+  for (const row of rows) {
     const block = Number(row.block)
     const rows = blocks.get(block) ?? []
     rows.push(toExported(row, hasWalletTable))

@@ -60,11 +60,11 @@ export async function readDivergentTransactions(
 }
 
 function groupTransactions(rows: readonly Record<string, unknown>[]): Map<string, DivergentTransaction[]> {
-  const found = new Map<string, DivergentTransaction[]>()
+  const byPlace = new Map<string, DivergentTransaction[]>()
   for (const { wallet, block, hash, entry, value, ...typed } of rows) {
     const key = walletBlockKey({ wallet: String(wallet), block: Number(block) })
-    const transactions = found.get(key) ?? []
-    found.set(key, transactions)
+    const transactions = byPlace.get(key) ?? []
+    byPlace.set(key, transactions)
     let transaction = transactions.find((transaction) => transaction.hash === hash)
     if (transaction === undefined) {
       const type = typed.type === null ? null : Number(typed.type)
@@ -76,5 +76,5 @@ function groupTransactions(rows: readonly Record<string, unknown>[]): Map<string
     if (entry === 'fee') transaction.fee -= BigInt(String(value))
     else transaction.moves = true
   }
-  return found
+  return byPlace
 }

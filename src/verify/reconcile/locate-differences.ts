@@ -39,13 +39,13 @@ export async function locateDifferences(
   const byAddress = new Map(differences.map((difference) => [difference.wallet.address, difference]))
   for (const group of groupByHistory(differences.map(({ wallet }) => wallet))) {
     const histories = await readNativeHistory(output, group)
-    const found = await Promise.all(
+    const searched = await Promise.all(
       group.map(async ({ address }) => {
         const steps = histories.get(address) ?? []
         return { address, ...(await locate(byAddress.get(address), steps, reader)) }
       }),
     )
-    for (const { address, ...place } of await explain(output, found, reader)) located.set(address, place)
+    for (const { address, ...place } of await explain(output, searched, reader)) located.set(address, place)
   }
   return located
 }
@@ -60,9 +60,10 @@ async function locate(
   const { wallet, coin, opening } = difference
   const excessAt = async (block: number, sum: bigint) => {
     requestsLeft -= 1
-    const found = await reader.read('native', { wallet: wallet.address, block, contracts: [] })
-    if (found === undefined) throw new ExportError('BALANCES_UNAVAILABLE', `no balance after block ${block}`)
-    const [native] = [...found.values()]
+    const balances = await reader.read('native', { wallet: wallet.address, block, contracts: [] })
+    if (balances === undefined)
+      throw new ExportError('BALANCES_UNAVAILABLE', `no balance after block ${block}`)
+    const [native] = [...balances.values()]
     return (native?.value ?? 0n) - opening - sum
   }
   if (wallet.opening !== undefined && wallet.fromBlock > 0) {
@@ -96,17 +97,20 @@ export function exportedChainOf({ manifest: { job } }: Dataset): ExportedChain {
 }
 
 type SearchResult = { divergence: Divergence | undefined; requestsLeft: number }
-type Found = SearchResult & { address: string }
+type SearchedDifference = SearchResult & { address: string }
 
 async function explain(
   output: Dataset,
-  found: readonly Found[],
+  differences: readonly SearchedDifference[],
   reader: BalanceReader,
 ): Promise<(LocatedDifference & { address: string })[]> {
-  const placeOf = ({ address, divergence }: Found) => ({ wallet: address, block: divergence?.toBlock ?? 0 })
-  const own = found.filter(({ divergence }) => divergence?.isInOwnBlock === true)
+  const placeOf = ({ address, divergence }: SearchedDifference) => ({
+    wallet: address,
+    block: divergence?.toBlock ?? 0,
+  })
+  const own = differences.filter(({ divergence }) => divergence?.isInOwnBlock === true)
   const transactions = await readDivergentTransactions(output, own.map(placeOf))
-  const locate = async (difference: Found) => {
+  const locate = async (difference: SearchedDifference) => {
     const { address, divergence, requestsLeft: maxRequests } = difference
     if (divergence === undefined) return []
     const { fromBlock, toBlock, isInOwnBlock, excess } = divergence
@@ -116,7 +120,7 @@ async function explain(
     const transaction = suspectOf(coin)?.hash ?? null
     return [{ address, fromBlock, toBlock, transaction, cause: coinCause(coin) }]
   }
-  return (await Promise.all(found.map(locate))).flat()
+  return (await Promise.all(differences.map(locate))).flat()
 }
 
 /** Transactions of the wallets whose histories are in memory at a time. */

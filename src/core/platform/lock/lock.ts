@@ -68,10 +68,10 @@ export async function requireLock(folder: string): Promise<void> {
 
 /** The process that holds an output; undefined if nobody does, if the lock has expired, or if it cannot be read. */
 export async function holderOf(folder: string): Promise<Holder | undefined> {
-  const found = await readLock(join(folder, 'lock')).catch(() => undefined)
-  const holder = parseHolder(found?.content ?? '')
-  if (found === undefined || holder === undefined) return undefined
-  return (await isHolderAlive(holder, Date.now() - found.writtenMs)) ? holder : undefined
+  const lock = await readLock(join(folder, 'lock')).catch(() => undefined)
+  const holder = parseHolder(lock?.content ?? '')
+  if (lock === undefined || holder === undefined) return undefined
+  return (await isHolderAlive(holder, Date.now() - lock.writtenMs)) ? holder : undefined
 }
 
 /** Renews the lock until the returned function releases it. */
@@ -163,9 +163,9 @@ async function takeOverIfExpired(
   path: string,
   { ownContent, activity, now }: TakeoverOptions,
 ): Promise<boolean> {
-  const found = await readLock(path)
-  if (found === undefined) return false
-  const { content, writtenMs } = found
+  const lock = await readLock(path)
+  if (lock === undefined) return false
+  const { content, writtenMs } = lock
   const holder = parseHolder(content)
   const age = now - writtenMs
   if (holder === undefined ? Math.abs(age) < CREATION_GRACE_MS : await isHolderAlive(holder, age)) {
@@ -216,9 +216,9 @@ async function claimExpired(
   for (let attempt = 0; ; attempt += 1) {
     const claim = `${path}.${id}.${attempt}.claim`
     if ((await create(claim, ownContent)).isOwn) return claim
-    const found = await readLock(claim)
-    if (found === undefined) return undefined
-    const [holder, age] = [parseHolder(found.content), now - found.writtenMs]
+    const written = await readLock(claim)
+    if (written === undefined) return undefined
+    const [holder, age] = [parseHolder(written.content), now - written.writtenMs]
     const isPending =
       holder === undefined ? Math.abs(age) < CREATION_GRACE_MS : await isHolderAlive(holder, age)
     if (isPending) return undefined

@@ -93,10 +93,10 @@ function pageSpec({ pageSize = PAGE_SIZE, pageToken, status }: WebhooksQuery = {
 }
 
 async function collectMatches(pages: AsyncIterable<WebhooksPage>, match: WebhookMatch): Promise<Webhook[]> {
-  const found: Webhook[] = []
+  const matching: Webhook[] = []
   for await (const { webhooks } of pages)
-    for (const webhook of webhooks.filter((webhook) => isMatch(webhook, match))) found.push(webhook)
-  return found
+    for (const webhook of webhooks.filter((webhook) => isMatch(webhook, match))) matching.push(webhook)
+  return matching
 }
 
 function isMatch({ eventType, url, chainId, name }: Webhook, match: WebhookMatch): boolean {
