@@ -13,14 +13,14 @@ if (runningMajor < major || (runningMajor === major && runningMinor < minor)) {
     // Imported dynamically because older versions of Node lack modules that it imports.
     const { startCli } = await import('./cli/start-cli.ts')
     await startCli()
-  } catch (thrown) {
-    endWithoutStart(thrown)
+  } catch (error) {
+    endWithoutStart(error)
   }
 }
 
 /** Reports errors that prevent the program from starting. The error reporting of the CLI is not loaded yet. */
-function endWithoutStart(thrown: unknown): void {
-  const { code, syscall } = thrown as NodeJS.ErrnoException
+function endWithoutStart(error: unknown): void {
+  const { code, syscall } = error as NodeJS.ErrnoException
   if (syscall === 'uv_cwd')
     end(
       2,
@@ -28,7 +28,7 @@ function endWithoutStart(thrown: unknown): void {
     )
   else if (code === 'EMFILE' || code === 'ENFILE')
     end(7, 'OUTPUT_FAILED: too many open files\nfix: Raise the limit (ulimit -n 4096), then run again.')
-  else throw thrown
+  else throw error
 }
 
 function end(exit: number, text: string): void {

@@ -69,10 +69,10 @@ export async function coordinate(context: QueueRun): Promise<void> {
       if (writes === undefined) throw damagedPagesError(plan)
       if (await reconciler.isConsistent(selection, writes))
         return await publishRun(context, selection, writes)
-    } catch (thrown) {
-      const wasRemoved = writes === undefined || (await removeDamaged(context, { selection, writes }, thrown))
+    } catch (error) {
+      const wasRemoved = writes === undefined || (await removeDamaged(context, { selection, writes }, error))
       repairs += 1
-      if (!wasRemoved || repairs > MAX_REPAIRS) throw thrown
+      if (!wasRemoved || repairs > MAX_REPAIRS) throw error
       context.onNotice(`${plan.job.name}: stored pages or partitions were damaged; they are created again`)
     }
     await queue.clear(plan.id)

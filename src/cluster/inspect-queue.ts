@@ -28,8 +28,8 @@ export async function inspectQueue(address: QueueAddress): Promise<{ workers: nu
     const { runs } = await queue.server.runs()
     const inspected = await Promise.all(runs.map((run) => inspectRun(queue, run)))
     return { workers: (await queue.server.liveWorkers()).size, runs: inspected }
-  } catch (thrown) {
-    throw toQueueError(thrown)
+  } catch (error) {
+    throw toQueueError(error)
   } finally {
     await queue.close()
   }
@@ -69,8 +69,8 @@ export async function serveMetrics(
     try {
       const text = metricsText(await inspectQueue(queue))
       response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text)
-    } catch (thrown) {
-      response.writeHead(503).end(`${toExportError(thrown).message}\n`)
+    } catch (error) {
+      response.writeHead(503).end(`${toExportError(error).message}\n`)
     }
   })
   const { url } = await bindServer(server, at, 'Give another --metrics, such as 0.0.0.0:9464.')

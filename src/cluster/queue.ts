@@ -23,7 +23,7 @@ type WorkerOptions = {
   /** Processes a queue entry, whose data is untrusted. A task whose processing throws is retried. */
   process: (data: unknown) => Promise<void>
   /** Whether a retry would fail with the same error. */
-  isFinal: (thrown: unknown) => boolean
+  isFinal: (error: unknown) => boolean
   /** Whether failing tasks are handed back to other workers. */
   isHandedBack: () => boolean
 }
@@ -105,8 +105,8 @@ function toQueueEntry(task: Task) {
 async function readOrClear<T>(queue: Queue, read: () => Promise<T>, fallback: T): Promise<T> {
   try {
     return await read()
-  } catch (thrown) {
-    if (!(thrown instanceof SyntaxError || thrown instanceof TypeError)) throw thrown
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
     await queue.obliterate({ force: true })
     return fallback
   }
@@ -135,13 +135,13 @@ function startWorker(work: WorkerOptions, server: SharedServer) {
   ) => {
     try {
       await work.process(job.data)
-    } catch (thrown) {
+    } catch (error) {
       if (work.isHandedBack()) {
         await job.moveToWait(token)
         throw new WaitingError()
       }
-      const message = describeError(thrown)
-      throw work.isFinal(thrown) ? new UnrecoverableError(message) : new Error(message)
+      const message = describeError(error)
+      throw work.isFinal(error) ? new UnrecoverableError(message) : new Error(message)
     }
   }
   const { Worker } = withBackend(server.backend)
@@ -156,5 +156,5 @@ function startWorker(work: WorkerOptions, server: SharedServer) {
   }
 }
 
-const describeError = (thrown: unknown) =>
-  thrown instanceof ExportError ? `${thrown.code}: ${thrown.message}` : String(thrown)
+const describeError = (error: unknown) =>
+  error instanceof ExportError ? `${error.code}: ${error.message}` : String(error)

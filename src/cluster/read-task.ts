@@ -110,12 +110,12 @@ async function readWallet(context: ReadContext, task: ReadTask, address: string)
   const { refusals, checkpoint, findings } = context
   try {
     return await readPages(context, task, address)
-  } catch (thrown) {
-    if (!isRefusal(thrown)) throw thrown
-    await refusals.recordRefusal(address, thrown)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    await refusals.recordRefusal(address, error)
     const reached = checkpoint.remaining(address)[0]?.from ?? task.to
-    const code = thrown.code === 'KEY_REFUSED' ? 'KEY_REFUSED' : 'REQUEST_REFUSED'
-    if (reached < task.to) findings.refused.push({ address, error: refusalMessage(thrown), code, reached })
+    const code = error.code === 'KEY_REFUSED' ? 'KEY_REFUSED' : 'REQUEST_REFUSED'
+    if (reached < task.to) findings.refused.push({ address, error: refusalMessage(error), code, reached })
     return 0
   }
 }

@@ -24,10 +24,10 @@ type Attempt = Pick<QueueRun, 'runState' | 'plan'>
 export async function removeDamaged(
   { runState, plan }: Attempt,
   { selection, writes }: { selection: ReadSelection; writes: readonly WriteResult[] },
-  thrown: unknown,
+  error: unknown,
 ): Promise<boolean> {
-  const hasDamagedPage = isDamagedPage(thrown)
-  const isDamage = hasDamagedPage || (thrown instanceof ExportError && thrown.code === 'OUTPUT_FAILED')
+  const hasDamagedPage = isDamagedPage(error)
+  const isDamage = hasDamagedPage || (error instanceof ExportError && error.code === 'OUTPUT_FAILED')
   if (!isDamage) return false
   // Files that were verified earlier may have changed since.
   const unverified = { ...runState, verified: new Map<string, Promise<string>>() }

@@ -103,8 +103,8 @@ async function runAttempt(
     await removeFeeLog(privateFolder(job))
     await endAttempt(runState)
     return 'complete'
-  } catch (thrown) {
-    throw toQueueError(thrown)
+  } catch (error) {
+    throw toQueueError(error)
   } finally {
     await objects.close()
   }

@@ -92,9 +92,9 @@ export async function addResult<T>(runState: RunState, add: (token: string) => P
   const added = await add(newToken())
   try {
     await requireCurrentAttempt(runState)
-  } catch (thrown) {
+  } catch (error) {
     await runState.objects.clear(runState.at('')).catch(() => undefined)
-    throw thrown
+    throw error
   }
   return added
 }

@@ -92,8 +92,8 @@ export async function runWorker(options: WorkOptions): Promise<void> {
 /** An invalid response of Redis does not end the worker; the next poll may succeed. */
 const noticeQueueError =
   ({ options, rejectedRuns }: Worker) =>
-  (thrown: unknown) => {
-    const { message: problem, fix } = toExportError(toQueueError(thrown))
+  (error: unknown) => {
+    const { message: problem, fix } = toExportError(toQueueError(error))
     const message = `${problem}: ${fix}`
     if (!options.signal.aborted && !rejectedRuns.has(message)) options.onNotice(message)
     rejectedRuns.add(message)
@@ -152,8 +152,8 @@ async function serveRun(worker: Worker, run: OpenRun): Promise<ServedRun | undef
   const reason = await checkRunEntry(worker, run)
   if (reason !== undefined) return rejectRun(worker, run, reason)
   const runState = runStateOf(await openRunObjects(run), run.attempt)
-  const servedRun = await serveWithState(worker, run, runState).catch((thrown: unknown) =>
-    rejectRun(worker, run, toExportError(thrown).message),
+  const servedRun = await serveWithState(worker, run, runState).catch((error: unknown) =>
+    rejectRun(worker, run, toExportError(error).message),
   )
   if (servedRun === undefined) await runState.objects.close()
   return servedRun
@@ -247,5 +247,5 @@ function rejectRun(
 }
 
 /** Whether an error is permanent: a retry would fail in the same way. */
-const isFinal = (thrown: unknown) =>
-  thrown instanceof ExportError && !thrown.failure.retry && thrown.code !== 'BUG'
+const isFinal = (error: unknown) =>
+  error instanceof ExportError && !error.failure.retry && error.code !== 'BUG'

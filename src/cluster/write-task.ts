@@ -41,9 +41,9 @@ export async function runWriteTask(context: TaskContext, task: WriteTask): Promi
   const selection = await requireSelection(runState, plan)
   try {
     await makePartition(context, task, selection)
-  } catch (thrown) {
-    await removeDamaged({ plan, runState }, { selection, writes: [] }, thrown)
-    throw thrown
+  } catch (error) {
+    await removeDamaged({ plan, runState }, { selection, writes: [] }, error)
+    throw error
   }
 }
 

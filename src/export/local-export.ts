@@ -131,9 +131,9 @@ class LocalExport {
       if (step === 'compare') return await this.#compare(rows)
       if (step === 'stage') return await this.#stage(rows)
       return step === 'merge' ? await this.#merge(rows) : await this.#publish(rows)
-    } catch (thrown) {
-      if (thrown instanceof CutoffLowered) return { back: 'clock' }
-      if (!isDamagedPage(thrown) || this.#hadDamage) throw thrown
+    } catch (error) {
+      if (error instanceof CutoffLowered) return { back: 'clock' }
+      if (!isDamagedPage(error) || this.#hadDamage) throw error
       this.#hadDamage = true
       return { back: 'damage' }
     }

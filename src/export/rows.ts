@@ -113,8 +113,8 @@ export async function* rows<T extends TableName>(
       const listings = listingsOf(job)
       const reading = { job, checkpoint, listings, requestContext, stats, onPage: noop, onNotice: noop }
       // The cutoff must not change any more once rows are built.
-      await fetchJob(reading).catch((thrown: unknown) => {
-        if (!(thrown instanceof CutoffLowered)) throw thrown
+      await fetchJob(reading).catch((error: unknown) => {
+        if (!(error instanceof CutoffLowered)) throw error
       })
       const reopen = createReopener({ job, checkpoint, listings, onNotice })
       const fees = openFeeResolver({ job, checkpoint, requestContext, stats, onNotice })
@@ -150,8 +150,8 @@ export async function* rows<T extends TableName>(
       await close()
       await demo?.close()
     }
-  } catch (thrown) {
-    throw toExportError(thrown)
+  } catch (error) {
+    throw toExportError(error)
   } finally {
     limits.end()
     await rm(folder, { recursive: true, force: true })

@@ -72,9 +72,9 @@ async function writeList(path: string, { options, changes }: ChangeListing): Pro
       }
     }
     await list.finish()
-  } catch (thrown) {
+  } catch (error) {
     await list.abort()
-    throw thrown
+    throw error
   } finally {
     await (await database)?.close()
   }

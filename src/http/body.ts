@@ -197,9 +197,9 @@ export async function decompress({ bytes, encoding, maxBytes }: CompressedBody):
 
 /** Like `decompress`, but returns undefined if the decompressed body exceeds `maxBytes`. */
 export async function decompressSmall(compressed: CompressedBody): Promise<Buffer | undefined> {
-  return decompress(compressed).catch((thrown: unknown) => {
-    if (thrown instanceof ExportError && thrown.isPermanent) return undefined
-    throw thrown
+  return decompress(compressed).catch((error: unknown) => {
+    if (error instanceof ExportError && error.isPermanent) return undefined
+    throw error
   })
 }
 

@@ -126,9 +126,9 @@ async function attempt<T>(
       const { status } = response
       return { reason: `status ${status}`, isRetryable: status === 429 || status >= 500 }
     })
-  } catch (thrown) {
-    if (thrown instanceof ExportError) throw thrown
-    return { reason: downloadErrorReason(thrown), isRetryable: true }
+  } catch (error) {
+    if (error instanceof ExportError) throw error
+    return { reason: downloadErrorReason(error), isRetryable: true }
   }
 }
 
@@ -147,8 +147,8 @@ function splitCredentials(url: URL): { urlWithoutCredentials: URL; headers: Reco
 }
 
 /** Describes an error by its code only: messages of dependencies may contain the whole URL. */
-function downloadErrorReason(thrown: unknown): string {
-  const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown
+function downloadErrorReason(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
   const { code, name } = cause as NodeJS.ErrnoException
   if (name === 'TimeoutError' || /^UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT$/.test(code ?? ''))
     return `no complete response in time (${code ?? name})`

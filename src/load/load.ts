@@ -65,9 +65,9 @@ export async function loadOutput(
     const load = await prepare(source, target, options)
     await checkLocalKeys(load, checkKeys)
     return await runPlan(load, checkKeys)
-  } catch (thrown) {
+  } catch (error) {
     await target.rollback()
-    throw await explainFailure(thrown, source)
+    throw await explainFailure(error, source)
   }
 }
 
@@ -119,9 +119,9 @@ async function checkLocalKeys(
       try {
         const local = await source.openUnchecked({ table, file })
         chainIds.set(file.path, await checkKeys(local).finally(local.readable.close))
-      } catch (thrown) {
+      } catch (error) {
         // A file that cannot be read is reported when it is loaded.
-        if (thrown instanceof ExportError) throw thrown
+        if (error instanceof ExportError) throw error
       }
     }
 }
@@ -187,8 +187,8 @@ async function insertFile(
     if (source.isRemote && rows > 0)
       chainIds.set(
         path,
-        await checkKeys(local).catch((thrown: unknown) => {
-          throw thrown instanceof ExportError ? thrown : readError(local, thrown)
+        await checkKeys(local).catch((error: unknown) => {
+          throw error instanceof ExportError ? error : readError(local, error)
         }),
       )
     const insertedRows = await target.insert(local, into)
@@ -236,11 +236,11 @@ async function forgetLostRows(
  * Replaces VERIFY_FAILED by LOAD_FAILED if the manifest has changed since it was read: a run then replaced the files
  * during the load.
  */
-async function explainFailure(thrown: unknown, source: Pick<LoadSource, 'hasChanged'>): Promise<unknown> {
-  if (!(thrown instanceof ExportError) || thrown.code !== 'VERIFY_FAILED') return thrown
-  if (!(await source.hasChanged())) return thrown
-  return new ExportError('LOAD_FAILED', `the output changed during the load (${thrown.message})`, {
-    cause: thrown,
+async function explainFailure(error: unknown, source: Pick<LoadSource, 'hasChanged'>): Promise<unknown> {
+  if (!(error instanceof ExportError) || error.code !== 'VERIFY_FAILED') return error
+  if (!(await source.hasChanged())) return error
+  return new ExportError('LOAD_FAILED', `the output changed during the load (${error.message})`, {
+    cause: error,
     fix: 'Run the same command again: it loads the current files.',
   })
 }

@@ -44,12 +44,12 @@ export type OpenedBalances = {
 const MAX_REFUSED = 3
 
 /** Whether the service refuses this request, and may accept others. 401 concerns the key. */
-const isRefusal = (thrown: unknown): thrown is ExportError =>
-  thrown instanceof ExportError &&
-  (thrown.code === 'REQUEST_REFUSED' || (thrown.code === 'KEY_REFUSED' && thrown.status === 403))
+const isRefusal = (error: unknown): error is ExportError =>
+  error instanceof ExportError &&
+  (error.code === 'REQUEST_REFUSED' || (error.code === 'KEY_REFUSED' && error.status === 403))
 
-export function undefinedIfRefused(thrown: unknown): undefined {
-  if (!isRefusal(thrown)) throw thrown
+export function undefinedIfRefused(error: unknown): undefined {
+  if (!isRefusal(error)) throw error
 }
 
 /** Runs reads, and turns refusals into undefined. Sends no further requests of a kind that the service lacks. */
@@ -63,9 +63,9 @@ export function createAvailability() {
       const entries = await read()
       answered.add(kind)
       return new Map(entries.map((entry) => [assetBalanceKey('', entry), entry]))
-    } catch (thrown) {
-      if (!isRefusal(thrown)) throw thrown
-      if (thrown.status !== 404) refusal ??= thrown
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      if (error.status !== 404) refusal ??= error
       refused.set(kind, (refused.get(kind) ?? 0) + 1)
       return undefined
     }

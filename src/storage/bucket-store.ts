@@ -38,13 +38,13 @@ export async function openBucketStore(
     try {
       await bucket.abortUploads(isOwnPath)
       return await createStore({ bucket, lease, folder })
-    } catch (thrown) {
+    } catch (error) {
       await lease.release().catch(() => undefined)
-      throw thrown
+      throw error
     }
-  } catch (thrown) {
+  } catch (error) {
     bucket.close()
-    throw thrown
+    throw error
   }
 }
 

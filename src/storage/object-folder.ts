@@ -149,9 +149,9 @@ async function bucketObjectFolder(
     localPath: (path) => {
       const pending = fetched.get(path)
       if (pending !== undefined) return pending
-      const copy = fetch(path).catch((thrown) => {
+      const copy = fetch(path).catch((error) => {
         fetched.delete(path)
-        throw thrown
+        throw error
       })
       fetched.set(path, copy)
       return copy

@@ -184,13 +184,13 @@ export class ExportError extends Error {
  * Converts anything thrown to an `ExportError`: file system errors become OUTPUT_FAILED, everything else
  * unknown a BUG.
  */
-export function toExportError(thrown: unknown): ExportError {
-  if (thrown instanceof ExportError) return thrown
-  const code = (thrown as NodeJS.ErrnoException | undefined)?.code
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
+export function toExportError(error: unknown): ExportError {
+  if (error instanceof ExportError) return error
+  const code = (error as NodeJS.ErrnoException | undefined)?.code
+  const message = error instanceof Error ? error.message : String(error)
   if (typeof code === 'string' && DISK_CODES.has(code))
-    return new ExportError('OUTPUT_FAILED', message, { cause: thrown, fix: diskFix(code) })
-  return new ExportError('BUG', message, { cause: thrown })
+    return new ExportError('OUTPUT_FAILED', message, { cause: error, fix: diskFix(code) })
+  return new ExportError('BUG', message, { cause: error })
 }
 
 const DISK_CODES = new Set([

@@ -91,8 +91,8 @@ export async function writeLines<T>(
       await file.write(block)
     }
     return await file.finish()
-  } catch (thrown) {
+  } catch (error) {
     await file.abort()
-    throw diskError(`cannot write ${path}`, thrown)
+    throw diskError(`cannot write ${path}`, error)
   }
 }

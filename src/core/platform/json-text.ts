@@ -8,9 +8,9 @@ import { isTooDeep } from './check-json-size.ts'
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value)
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return writeJson(value)
-    throw thrown
+  } catch (error) {
+    if (error instanceof RangeError) return writeJson(value)
+    throw error
   }
 }
 

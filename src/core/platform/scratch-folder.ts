@@ -50,14 +50,14 @@ function scratchError(folder: string, cause: unknown): ExportError {
  * Converts an error to OUTPUT_FAILED if the temporary folder is full or too many files are open; undefined
  * for other errors. Also matches the messages of DuckDB, whose errors have no codes.
  */
-export function toScratchError(thrown: unknown, scratch: string): ExportError | undefined {
-  if (thrown instanceof ExportError) return undefined
-  const { code = '', message = '' } = thrown as NodeJS.ErrnoException
+export function toScratchError(error: unknown, scratch: string): ExportError | undefined {
+  if (error instanceof ExportError) return undefined
+  const { code = '', message = '' } = error as NodeJS.ErrnoException
   const text = `${code} ${message}`
   if (TOO_MANY_FILES.test(text)) return scratchError(scratch, Object.assign(new Error(), { code: 'EMFILE' }))
   if (!IS_FULL.test(text)) return undefined
   return new ExportError('OUTPUT_FAILED', `the temporary folder ${scratch} is full`, {
-    cause: thrown,
+    cause: error,
     fix: SCRATCH_FIX,
   })
 }

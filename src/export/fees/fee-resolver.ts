@@ -167,17 +167,17 @@ class DetailsResolver implements FeeResolver {
   /** Waits for all requests, also if one fails, because their results are stored. */
   async #fetchBatch(batch: ReadonlyMap<string, OpenFee>): Promise<void> {
     const limit = limitConcurrency(this.#options.job.concurrency)
-    let failure: { thrown: unknown } | undefined
+    let failure: { error: unknown } | undefined
     const fetchUnlessFailed = async (key: string, transaction: OpenFee) => {
       if (failure !== undefined) return
-      await this.#fetch(key, transaction).catch((thrown: unknown) => {
-        failure ??= { thrown }
+      await this.#fetch(key, transaction).catch((error: unknown) => {
+        failure ??= { error }
       })
     }
     await Promise.all(
       [...batch].map(([key, transaction]) => limit(() => fetchUnlessFailed(key, transaction))),
     )
-    if (failure !== undefined) throw failure.thrown
+    if (failure !== undefined) throw failure.error
   }
 
   async #fetch(key: string, transaction: OpenFee): Promise<void> {

@@ -64,12 +64,12 @@ export function openProbe(
     offer: (transaction) => {
       if (!isOpen() || candidates.length >= MAX_CANDIDATES) return
       candidates.push(transaction)
-      running ??= run().catch((thrown: unknown) => {
+      running ??= run().catch((error: unknown) => {
         running = undefined
-        if (isServiceError(thrown) && hasNoDetails(checkpoint)) {
+        if (isServiceError(error) && hasNoDetails(checkpoint)) {
           isUnavailable = true
-          onUnavailable(thrown)
-        } else failure = thrown
+          onUnavailable(error)
+        } else failure = error
       })
     },
     done: async () => {
@@ -102,8 +102,8 @@ async function tryTransaction(
 }
 
 /** Whether all attempts of a request failed, but not those of other requests. */
-const isServiceError = (thrown: unknown): thrown is ExportError =>
-  thrown instanceof ExportError && ['SERVICE_UNAVAILABLE', 'PAGE_MALFORMED'].includes(thrown.code)
+const isServiceError = (error: unknown): error is ExportError =>
+  error instanceof ExportError && ['SERVICE_UNAVAILABLE', 'PAGE_MALFORMED'].includes(error.code)
 
 const hasNoDetails = ({ fees: { details, probes } }: FeeCheckpoint) => details.size === 0 && probes.size === 0
 

@@ -86,10 +86,10 @@ async function fetchBlock(reader: BlockReader, block: number): Promise<void> {
   try {
     onPage(await fetchCompleteBlock(reader, block))
     probe.isKnown = true
-  } catch (thrown) {
-    if (!(thrown instanceof ExportError) || thrown.status !== 404) throw thrown
+  } catch (error) {
+    if (!(error instanceof ExportError) || error.status !== 404) throw error
     if (probe.refusal === undefined || block + 1 === job.endBlock) onNotice(missingBlockNotice(job, block))
-    probe.refusal ??= thrown
+    probe.refusal ??= error
     await checkpoint.addMissing(block)
   }
   stats.share = Math.min(1, stats.share + 1 / blocksIn(job))

@@ -138,8 +138,8 @@ function createNotifier(signal: AbortSignal): { wait: () => Promise<void>; notif
 async function readUnlessWalletRefused(context: AssignmentContext, assignment: Assignment): Promise<void> {
   const { refusals } = context
   if (!refusals.has(assignment.address)) {
-    await readAssignment(context, assignment).catch((thrown: unknown) =>
-      refusals.recordRefusal(assignment.address, thrown),
+    await readAssignment(context, assignment).catch((error: unknown) =>
+      refusals.recordRefusal(assignment.address, error),
     )
   }
   assignment.finish()

@@ -132,9 +132,9 @@ function newestWalletIn(checkpoint: Pick<Checkpoint, 'records'>, listings: Listi
 async function undefinedIfRefused<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result
-  } catch (thrown) {
-    if (thrown instanceof ExportError && isRefused(thrown)) return undefined
-    throw thrown
+  } catch (error) {
+    if (error instanceof ExportError && isRefused(error)) return undefined
+    throw error
   }
 }
 

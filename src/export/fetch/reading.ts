@@ -73,11 +73,11 @@ export async function runReaders({ count, signal, open }: RunReadersOptions): Pr
   const { run, onFailure } = open(stopping)
   let isBudgetSpent = false
   const readers = Array.from({ length: count }, () =>
-    run(() => isBudgetSpent).catch((thrown: unknown) => {
-      if (isBudgetReached(thrown)) isBudgetSpent = true
-      else failed.abort(thrown)
+    run(() => isBudgetSpent).catch((error: unknown) => {
+      if (isBudgetReached(error)) isBudgetSpent = true
+      else failed.abort(error)
       onFailure?.()
-      throw thrown
+      throw error
     }),
   )
   const results = await Promise.allSettled(readers)
@@ -85,8 +85,8 @@ export async function runReaders({ count, signal, open }: RunReadersOptions): Pr
   for (const reader of results) if (reader.status === 'rejected') throw reader.reason
 }
 
-function isBudgetReached(thrown: unknown): boolean {
-  return thrown instanceof ExportError && thrown.code === 'BUDGET_REACHED'
+function isBudgetReached(error: unknown): boolean {
+  return error instanceof ExportError && error.code === 'BUDGET_REACHED'
 }
 
 /**

@@ -66,9 +66,9 @@ export async function startRun(runOptions: StartRunOptions): Promise<StartedRun>
     if (previous.from >= checkpoint.base) return { checkpoint, previous }
     await checkpoint.close()
     return startFromScratch(runOptions, existing)
-  } catch (thrown) {
+  } catch (error) {
     await pending.close()
-    throw thrown
+    throw error
   }
 }
 

@@ -42,9 +42,9 @@ export function readAtomic(item: unknown, context: ViewContext): AtomicView | st
   if (!isAtomicItem(item)) return 'it is not an atomic transaction'
   try {
     return readFields(item, context)
-  } catch (thrown) {
-    if (thrown instanceof RejectError) return thrown.message
-    throw thrown
+  } catch (error) {
+    if (error instanceof RejectError) return error.message
+    throw error
   }
 }
 
@@ -61,9 +61,9 @@ function readFields(item: Fields, { chain, onBadEntry }: ViewContext): AtomicVie
   const entries = listAt(item, kind.list).flatMap((entry, at): Row[] => {
     try {
       return [{ transfer_ordinal: at, ...common, ...readEntry(entry, { ...kind, coinAsset }) }]
-    } catch (thrown) {
-      if (!(thrown instanceof RejectError)) throw thrown
-      onBadEntry(kind.list, entry, thrown.message)
+    } catch (error) {
+      if (!(error instanceof RejectError)) throw error
+      onBadEntry(kind.list, entry, error.message)
       return []
     }
   })

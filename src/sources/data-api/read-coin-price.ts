@@ -25,9 +25,9 @@ export async function readCoinPrice(
     const [price, currency] = [decimalAt(stated, 'value'), String(stated.currencyCode ?? '').toUpperCase()]
     if (price === null || !PRICE.test(price) || !/^[A-Z]{2,10}$/.test(currency)) return undefined
     return { currency, price }
-  } catch (thrown) {
-    if (thrown instanceof ExportError && thrown.status === 404) return undefined
-    throw thrown
+  } catch (error) {
+    if (error instanceof ExportError && error.status === 404) return undefined
+    throw error
   }
 }
 

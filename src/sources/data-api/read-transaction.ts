@@ -51,9 +51,9 @@ export async function readFee(
   try {
     const native = await request(requestContext, spec, readNativeFields)
     return lowerAt(native, 'blockHash') === blockHash ? feeDetailsOf(native, chain) : undefined
-  } catch (thrown) {
-    if (thrown instanceof ExportError && HAS_NO_DETAILS.has(thrown.status ?? 0)) return undefined
-    throw thrown
+  } catch (error) {
+    if (error instanceof ExportError && HAS_NO_DETAILS.has(error.status ?? 0)) return undefined
+    throw error
   }
 }
 
@@ -69,9 +69,9 @@ function readNativeFields(body: Buffer): Fields {
 function parseJson(body: Buffer): unknown {
   try {
     return parseBytes(body)
-  } catch (thrown) {
-    if (thrown instanceof SyntaxError) throw malformedResponse('is not JSON', body)
-    throw thrown
+  } catch (error) {
+    if (error instanceof SyntaxError) throw malformedResponse('is not JSON', body)
+    throw error
   }
 }
 

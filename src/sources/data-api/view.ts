@@ -49,9 +49,9 @@ export function readView(item: unknown, context: ViewContext): View | string {
 function nativeOrReason(item: Fields, chain: string): Native | string {
   try {
     return readNative(objectAt(item, 'nativeTransaction'), chain)
-  } catch (thrown) {
-    if (thrown instanceof RejectError) return thrown.message
-    throw thrown
+  } catch (error) {
+    if (error instanceof RejectError) return error.message
+    throw error
   }
 }
 
@@ -81,9 +81,9 @@ function readList<T>(
       requireChain(entry as Fields, list, chain)
       const row = read(entry as Fields)
       if (row !== undefined) rows.push(row)
-    } catch (thrown) {
-      if (!(thrown instanceof RejectError)) throw thrown
-      onBadEntry(list, entry, thrown.message)
+    } catch (error) {
+      if (!(error instanceof RejectError)) throw error
+      onBadEntry(list, entry, error.message)
     }
   return rows
 }
@@ -91,9 +91,9 @@ function readList<T>(
 function listOrReject(item: Fields, list: ListName, onBadEntry: OnBadEntry): readonly unknown[] {
   try {
     return listAt(item, list)
-  } catch (thrown) {
-    if (!(thrown instanceof RejectError)) throw thrown
-    onBadEntry(list, item[list], thrown.message)
+  } catch (error) {
+    if (!(error instanceof RejectError)) throw error
+    onBadEntry(list, item[list], error.message)
     return NONE
   }
 }

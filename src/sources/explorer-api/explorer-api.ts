@@ -73,9 +73,9 @@ function openWallet(
       const spec = { dialect, ...wallet, listing, range: { from, to }, order: 'asc' } as const
       return readFirstRecord(requestContext, spec).then(
         () => true,
-        (thrown: unknown) => {
-          if (isListingRefused(thrown) || isUnprocessed(thrown)) return false
-          throw thrown
+        (error: unknown) => {
+          if (isListingRefused(error) || isUnprocessed(error)) return false
+          throw error
         },
       )
     },

@@ -99,8 +99,8 @@ function createBalanceReader(requestContext: RequestContext, explorer: Explorer)
 }
 
 /** Explorers that state unprocessed blocks know the coin's balance at a block: internal transactions do not matter. */
-function undefinedIfUnprocessed(thrown: unknown): undefined {
-  if (!isUnprocessed(thrown)) throw thrown
+function undefinedIfUnprocessed(error: unknown): undefined {
+  if (!isUnprocessed(error)) throw error
 }
 
 type Readers = Partial<Record<Kind, (query: BalanceQuery) => Promise<Held[]>>>

@@ -89,8 +89,8 @@ async function* readProcessed(
     const range = { from, to: ends[at] ?? NO_END }
     try {
       return yield* readListings(requestContext, wallet, { ...request, range, mayLag: true })
-    } catch (thrown) {
-      if (!isUnprocessed(thrown)) throw thrown
+    } catch (error) {
+      if (!isUnprocessed(error)) throw error
       if (at === 0) ends = [NO_END, ...endsBelow(await requestHead(requestContext, wallet), from)]
     }
   }
@@ -260,11 +260,11 @@ async function readListed(
   const part = firstPart(requestContext, spec)
   try {
     return await readWindow(requestContext, { ...spec, range: part })
-  } catch (thrown) {
-    if (isListingRefused(thrown)) return { covered: spec.range, records: [], missing: thrown }
-    if (!isUnprocessed(thrown) || mayLag) throw thrown
+  } catch (error) {
+    if (isListingRefused(error)) return { covered: spec.range, records: [], missing: error }
+    if (!isUnprocessed(error) || mayLag) throw error
     if (isKnownUnprocessed(requestContext, spec.listing, part))
-      return { covered: part, records: [], missing: thrown }
+      return { covered: part, records: [], missing: error }
     const { dialect, chain, address, listing } = spec
     await findUnprocessed(requestContext, { dialect, chain, address, listing }, part)
     return readListed(requestContext, spec, mayLag)

@@ -15,12 +15,12 @@ import { hashOf } from './item.ts'
 export function readAnswer(body: Buffer): Answer {
   try {
     return keepRecords(indexRecords(readRecords(body), body))
-  } catch (thrown) {
-    if (!(thrown instanceof ExportError)) throw thrown
-    const { code, message, fix, status, isPermanent } = thrown
+  } catch (error) {
+    if (!(error instanceof ExportError)) throw error
+    const { code, message, fix, status, isPermanent } = error
     return {
       body,
-      refusal: { code, message, fix, status, isPermanent, isUnprocessed: isUnprocessed(thrown) },
+      refusal: { code, message, fix, status, isPermanent, isUnprocessed: isUnprocessed(error) },
     }
   }
 }

@@ -54,9 +54,9 @@ export async function findUnprocessed(
     requestsLeft -= 1
     return readFirstRecord(requestContext, { ...spec, range, order: 'asc' }).then(
       () => true,
-      (thrown: unknown) => {
-        if (isUnprocessed(thrown)) return false
-        throw thrown
+      (error: unknown) => {
+        if (isUnprocessed(error)) return false
+        throw error
       },
     )
   }

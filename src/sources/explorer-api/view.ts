@@ -61,9 +61,9 @@ const NONE: readonly never[] = []
 function recordsOf(item: Fields, list: ListingName, onBadEntry: OnBadEntry): readonly unknown[] {
   try {
     return listAt(item, list)
-  } catch (thrown) {
-    if (!(thrown instanceof RejectError)) throw thrown
-    onBadEntry(list, item, thrown.message)
+  } catch (error) {
+    if (!(error instanceof RejectError)) throw error
+    onBadEntry(list, item, error.message)
     return NONE
   }
 }
@@ -81,9 +81,9 @@ function readAll<T>(
     try {
       if (!isObject(record)) throw new RejectError('it is not an object')
       rows.push(read(record))
-    } catch (thrown) {
-      if (!(thrown instanceof RejectError)) throw thrown
-      onBadEntry(list, record, thrown.message)
+    } catch (error) {
+      if (!(error instanceof RejectError)) throw error
+      onBadEntry(list, record, error.message)
     }
   return rows
 }
@@ -158,11 +158,11 @@ function nativeOrReason(item: unknown, chain: string, onBadEntry: OnBadEntry): N
   const keyed = item as Item
   try {
     return readNative(keyed, key, chain)
-  } catch (thrown) {
-    if (!(thrown instanceof RejectError)) throw thrown
+  } catch (error) {
+    if (!(error instanceof RejectError)) throw error
     const others = { ...keyed, normal: null }
-    if (positionRecordOf(others) === undefined) return thrown.message
-    onBadEntry('normal', keyed.normal, thrown.message)
+    if (positionRecordOf(others) === undefined) return error.message
+    onBadEntry('normal', keyed.normal, error.message)
     return readNative(others, key, chain)
   }
 }

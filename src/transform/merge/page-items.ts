@@ -78,9 +78,9 @@ export function storedItems(
   try {
     const listed = source.itemsIn(parseLimited(body, parse))
     if (Array.isArray(listed)) return listed
-  } catch (thrown) {
-    const isNoPage = [SyntaxError, TypeError, ExportError].some((kind) => thrown instanceof kind)
-    if (!isNoPage) throw thrown
+  } catch (error) {
+    const isNoPage = [SyntaxError, TypeError, ExportError].some((kind) => error instanceof kind)
+    if (!isNoPage) throw error
   }
   throw new ExportError('PAGE_MALFORMED', DAMAGED_PAGE)
 }
@@ -101,17 +101,17 @@ export function* keyedItems(
 const DAMAGED_PAGE = 'the checkpoint holds a page that cannot be read'
 
 /** Whether an error means that the checkpoint contains a page that no run can read. */
-export const isDamagedPage = (thrown: unknown): boolean =>
-  thrown instanceof ExportError && thrown.message === DAMAGED_PAGE
+export const isDamagedPage = (error: unknown): boolean =>
+  error instanceof ExportError && error.message === DAMAGED_PAGE
 
 /** Whether a body is a page, or a list of block pages. */
 export function isPage(body: Buffer, source: Pick<Source, 'itemsIn'>): boolean {
   try {
     storedItems(body, source)
     return true
-  } catch (thrown) {
-    if (isDamagedPage(thrown)) return false
-    throw thrown
+  } catch (error) {
+    if (isDamagedPage(error)) return false
+    throw error
   }
 }
 

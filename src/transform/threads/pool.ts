@@ -239,8 +239,8 @@ function runInline(runner: TaskRunner, { task, resolve, reject }: QueuedTask<Wri
     // Many jobs may share this thread, and the number of open files is limited. Closing writes buffered lines.
     runner.close()
     resolve(result)
-  } catch (thrown) {
-    reject(thrown)
+  } catch (error) {
+    reject(error)
     closeAfterError(runner)
   }
 }

@@ -100,8 +100,8 @@ export function openTaskRunner(context: WriteContext): TaskRunner {
   const withExportError = <T>(make: () => T): T => {
     try {
       return make()
-    } catch (thrown) {
-      throw toExportError(thrown)
+    } catch (error) {
+      throw toExportError(error)
     }
   }
   return {

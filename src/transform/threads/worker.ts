@@ -15,8 +15,8 @@ parentPort?.on('message', (task: ThreadTask) => {
       const answer = runner.readAnswer?.(withBuffer(task).body)
       send({ result: answer }, answer && transferableMemory(answer.body))
     } else send({ result: task.kind === 'read' ? readAndStage(task) : runner.run(task) })
-  } catch (thrown) {
-    const { code, message, fix, isPermanent, stack } = toExportError(thrown)
+  } catch (error) {
+    const { code, message, fix, isPermanent, stack } = toExportError(error)
     send({ error: { code, message, fix, isPermanent, stack } })
   }
 })

@@ -122,9 +122,9 @@ async function listBlock({ client, signal }: OpenedService, chainId: string, blo
     for await (const { transactions } of client.listBlockTransactions({ chainId, blockId }, { signal }))
       for (const each of transactions) entries.push(each)
     return entries
-  } catch (thrown) {
-    if (thrown instanceof ExportError && thrown.status === 404) return undefined
-    throw thrown
+  } catch (error) {
+    if (error instanceof ExportError && error.status === 404) return undefined
+    throw error
   }
 }
 

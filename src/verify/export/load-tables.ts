@@ -103,12 +103,12 @@ async function loadOne(context: TableLoadContext, tableFile: TableFile): Promise
     if (!(await hasColumns(context, table, file.path))) return false
     await loadFile(context, tableFile)
     return true
-  } catch (thrown) {
-    const scratchError = toScratchError(thrown, database.scratchFolder)
+  } catch (error) {
+    const scratchError = toScratchError(error, database.scratchFolder)
     if (scratchError !== undefined) throw scratchError
     // A full temporary folder is not a problem of the export.
-    if (thrown instanceof ExportError && thrown.code === 'OUTPUT_FAILED') throw thrown
-    const reason = String((thrown as Error).message)
+    if (error instanceof ExportError && error.code === 'OUTPUT_FAILED') throw error
+    const reason = String((error as Error).message)
       .replaceAll(`${database.folder}/`, '')
       .slice(0, 300)
     return findings.expect(false, () => `${file.path}: cannot be read: ${reason}`)

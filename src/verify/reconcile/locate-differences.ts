@@ -79,8 +79,8 @@ async function locate(
 }
 
 /** A service may not keep the state after earlier blocks: the difference stands, but it cannot be located. */
-function undefinedIfUnavailable(thrown: unknown): undefined {
-  if (!(thrown instanceof ExportError && thrown.code === 'BALANCES_UNAVAILABLE')) throw thrown
+function undefinedIfUnavailable(error: unknown): undefined {
+  if (!(error instanceof ExportError && error.code === 'BALANCES_UNAVAILABLE')) throw error
 }
 
 /** The properties of an export on which likely causes depend. What its API does not offer is not advised. */

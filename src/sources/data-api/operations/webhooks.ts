@@ -118,9 +118,9 @@ function webhookSpec<Method extends 'GET' | 'PATCH' | 'DELETE'>(method: Method, 
 const DESCRIPTIONS = { GET: 'webhook', PATCH: 'changing webhook', DELETE: 'deleting webhook' } as const
 
 /** The response of an earlier attempt was lost, and the webhook no longer exists. */
-function ignoreIfDeleted(thrown: unknown): undefined {
-  const isDeleted = thrown instanceof ExportError && thrown.status === 404 && thrown.mayHaveActed
-  if (!isDeleted) throw thrown
+function ignoreIfDeleted(error: unknown): undefined {
+  const isDeleted = error instanceof ExportError && error.status === 404 && error.mayHaveActed
+  if (!isDeleted) throw error
 }
 
 /** A webhook and addresses to add or remove (interface sections 4.5 and 4.6). */

@@ -91,12 +91,12 @@ export async function requireInternals(
 }
 
 /** Names the listing in the message of a refusal: a service may refuse this one only. */
-function nameListing(thrown: unknown): never {
-  if (!(thrown instanceof ExportError) || !REFUSED_CODES.has(thrown.code)) throw thrown
-  const { code, message, status, fix } = thrown
+function nameListing(error: unknown): never {
+  if (!(error instanceof ExportError) || !REFUSED_CODES.has(error.code)) throw error
+  const { code, message, status, fix } = error
   throw new ExportError(code, `${message} (listing of internal transactions)`, {
     fix: `${fix} Or set internals: listing, if the service lacks this listing.`,
-    cause: thrown,
+    cause: error,
     ...(status === undefined ? {} : { status }),
   })
 }

@@ -17,7 +17,7 @@ export type AddedBlocks = Pick<RangeSpec, 'chain' | 'order'> & {
 
 /** Why a block could not be completed. */
 export type BlockFailure = {
-  thrown: unknown
+  error: unknown
   /** Whether a reorg between two requests may be the reason, so that requesting the block again may help. */
   mayBeOutdated: boolean
 }
@@ -42,7 +42,7 @@ export function findContradiction(
     const isEarlier = first === undefined || (order === 'asc' ? block < first.block : block > first.block)
     if (isEarlier) first = { block, hash }
   }
-  return first && { block: first.block, failure: { thrown: contradictionError(first), mayBeOutdated: true } }
+  return first && { block: first.block, failure: { error: contradictionError(first), mayBeOutdated: true } }
 }
 
 /**

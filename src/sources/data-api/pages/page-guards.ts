@@ -179,9 +179,9 @@ export function endlessListingError(
 export const MAX_IDLE_RESTARTS = 8
 
 /** Returns undefined if a page token was refused: the service no longer knows it. Rethrows any other error. */
-export function ignoreRefusedToken(token: string | undefined): (thrown: unknown) => undefined {
-  return (thrown) => {
-    const isRefused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
-    if (!isRefused || token === undefined || isPageTooLarge(thrown)) throw thrown
+export function ignoreRefusedToken(token: string | undefined): (error: unknown) => undefined {
+  return (error) => {
+    const isRefused = error instanceof ExportError && error.code === 'REQUEST_REFUSED'
+    if (!isRefused || token === undefined || isPageTooLarge(error)) throw error
   }
 }

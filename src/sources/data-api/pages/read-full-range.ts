@@ -42,7 +42,7 @@ export async function* readFullRange(
     if (stop === undefined) return
     const { rest: unread, failure } = stop
     if (!failure.mayBeOutdated || (repeated !== undefined && isSameRange(unread, repeated)))
-      throw failure.thrown
+      throw failure.error
     repeated = rest = unread
   }
 }

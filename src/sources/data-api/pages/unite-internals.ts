@@ -88,9 +88,9 @@ function inFixedOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
 function contentOf(entry: unknown): string {
   try {
     return readInternal(entry as JsonObject).content
-  } catch (thrown) {
-    if (thrown instanceof RejectError || thrown instanceof TypeError) return JSON.stringify(entry) ?? ''
-    throw thrown
+  } catch (error) {
+    if (error instanceof RejectError || error instanceof TypeError) return JSON.stringify(entry) ?? ''
+    throw error
   }
 }
 

@@ -84,20 +84,20 @@ function blocksBefore(
 }
 
 /** A service without details cannot complete a transaction. One that a reorg has removed has no details either. */
-function detailsFailure(thrown: unknown): BlockFailure {
-  if (!(thrown instanceof ExportError) || thrown.code !== 'REQUEST_REFUSED')
-    return { thrown, mayBeOutdated: false }
-  const { code, message, status } = thrown
+function detailsFailure(error: unknown): BlockFailure {
+  if (!(error instanceof ExportError) || error.code !== 'REQUEST_REFUSED')
+    return { error, mayBeOutdated: false }
+  const { code, message, status } = error
   const refusal = new ExportError(
     code,
     `${message}; only the listing of internal transactions names this transaction`,
     {
       fix: 'Run the job again, or set internals: listing if the service has no details of transactions.',
-      cause: thrown,
+      cause: error,
       ...(status === undefined ? {} : { status }),
     },
   )
-  return { thrown: refusal, mayBeOutdated: status === 404 }
+  return { error: refusal, mayBeOutdated: status === 404 }
 }
 
 /** Transactions of a run that only listings of internal transactions name, by chain, hash and block. */
