@@ -19,13 +19,13 @@ const LAYERS = [
 ]
 /**
  * DuckDB writes Parquet in `files`, reads exports back in `read` and is a target of `load`; `core` loads it. Manifests,
- * queue entries and values of job fields are each checked against a schema where they are read.
+ * queue entries, values of job fields and prices are each checked against a schema where they are read.
  */
 const SHARED_PACKAGES: Record<string, readonly string[]> = {
   '@duckdb/node-api': ['core', 'files', 'read'],
   // `core/platform/retry.ts`, and API requests, whose delays follow Retry-After.
   'p-retry': ['core', 'http'],
-  valibot: ['cluster', 'core', 'job'],
+  valibot: ['accounting', 'cluster', 'core', 'job'],
 }
 
 /**

@@ -60,7 +60,10 @@ export type StartedRequests = {
  * @param meter the costs of requests. @default none: only their number counts
  * @throws USAGE if no service is set
  */
-export async function startRequests(access: ServiceAccess, meter?: Meter): Promise<StartedRequests> {
+export async function startRequests(
+  access: ServiceAccess,
+  meter?: Pick<Meter, 'unitsOf' | 'perDay' | 'requestsPerMs'>,
+): Promise<StartedRequests> {
   const counts = { requests: 0, computeUnits: 0, rateLimited: 0, retries: 0 }
   const baseUrl = requireBaseUrl(access.baseUrl)
   const demo = baseUrl === 'demo' ? await openDemo(access.api ?? DEFAULT_API) : undefined

@@ -189,7 +189,7 @@ type PeriodOptions = {
 }
 
 /** Parses the options. A day as `until` is included to its end. Throws USAGE if they do not name one period. */
-function parseStatementPeriod({ year, from, until }: PeriodOptions): Period {
+export function parseStatementPeriod({ year, from, until }: PeriodOptions): Period {
   if (year !== undefined && (from !== undefined || until !== undefined))
     throw new ExportError('USAGE', '--year and --from or --until name two periods', { fix: PERIOD_FIX })
   if (year !== undefined) {

@@ -14,6 +14,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { formatCount, limitLines, presentLines } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
+import { autoPriceOptions, priceFileOf } from '../fetch-price-file.ts'
 import { emptyPeriodLine, openingLines, unmatchedText, warnUnmatched } from '../file-warnings.ts'
 import {
   excludeSpamOption,
@@ -61,6 +62,7 @@ const options = [
   ),
   namesOption('counterparties, and wallets without a label'),
   pricesOption('fiat values'),
+  ...autoPriceOptions,
   openingOption,
   pricesNeededOption,
   tickersOption('tokens'),
@@ -108,9 +110,10 @@ async function convertOutputs(outputArgs: string[], args: ConvertArguments): Pro
     year,
     pricesNeeded: onlyPrices,
     tickersNeeded: onlyTickers,
+    currency,
+    maxRequests,
     ...rest
   } = args
-  const settings = { ...rest, ...year }
   const [firstArg, ...otherArgs] = new Set(outputArgs)
   if (check !== undefined && firstArg === undefined) return reportMistakes(check, requirePreset(to))
   if (check !== undefined)
@@ -123,6 +126,8 @@ async function convertOutputs(outputArgs: string[], args: ConvertArguments): Pro
   const open = (outputArg: string) => openOutput(outputArg, ['ledger', 'transactions'])
   const located: [LocatedOutput, ...LocatedOutput[]] = [await open(firstArg)]
   for (const outputArg of otherArgs) located.push(await open(outputArg))
+  const prices = await priceFileOf(located, { ...rest, ...year, currency, maxRequests })
+  const settings = { ...rest, ...year, prices }
   if (!onlyPrices && !onlyTickers)
     return writeConversion(located, withFormat(settings, requirePreset(to)), strict)
   const outputs = foldersOf(located)

@@ -9,6 +9,7 @@ import { uploadSidecar } from '../../storage/open-store.ts'
 import { formatBytes, formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
+import { autoPriceOptions, priceFileOf } from '../fetch-price-file.ts'
 import { warnUnmatched } from '../file-warnings.ts'
 import { namesOption, openingOption, outputsArgument, pricesOption } from '../options/export-options.ts'
 import { openLog } from '../options/log.ts'
@@ -24,6 +25,7 @@ const options = [
   namesOption('counterparties, and wallets without a label'),
   openingOption,
   pricesOption('the fiat value of balances and fees'),
+  ...autoPriceOptions,
   option('max-rows <count>', 'Maximum ledger rows in the report, newest first', {
     default: String(REPORT_DEFAULTS.maxRows),
     parse: parseRowCount,
@@ -66,10 +68,13 @@ const PDF_FIX = {
 
 async function writeReport(
   outputArgs: string[],
-  { serve, open, ...settings }: OptionValues<typeof options>,
+  { serve, open, currency, maxRequests, ...args }: OptionValues<typeof options>,
 ): Promise<void> {
-  chooseFormat(settings.out, { formats: ['html'], fallback: 'html', fixes: PDF_FIX })
+  chooseFormat(args.out, { formats: ['html'], fallback: 'html', fixes: PDF_FIX })
   const outputs = await openOutputs(outputArgs)
+  const { prices: given, opening } = args
+  const prices = await priceFileOf(outputs, { prices: given, opening, currency, maxRequests, yearEnds: true })
+  const settings = { ...args, prices }
   for (const { output } of outputs) await warnIfRowsMissing(output)
   const folders = outputs.map(({ output }) => output) as [string, ...string[]]
   if (serve) {

@@ -1,6 +1,6 @@
 import type { AmountName } from '../../accounting/statement/flows.ts'
 import { decimalsOf, type StatementLine } from '../../accounting/statement/ledger-sums.ts'
-import { type Statement, statement } from '../../accounting/statement/statement.ts'
+import { parseStatementPeriod, type Statement, statement } from '../../accounting/statement/statement.ts'
 import {
   entryTypeTable,
   statementSheets,
@@ -18,6 +18,7 @@ import { formatCount, presentLines } from '../../terminal/format.ts'
 import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
 import { type PrintableResult, RESULT_FORMATS, writeQueryResult } from '../../terminal/write-query-result.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
+import { autoPriceOptions, priceFileOf } from '../fetch-price-file.ts'
 import { emptyPeriodLine, negativeLines, openingLines, warnUnmatched } from '../file-warnings.ts'
 import {
   AMOUNTS_DOUBTFUL,
@@ -45,6 +46,7 @@ const options = [
   openingOption,
   namesOption('wallets without a label'),
   pricesOption('fiat values'),
+  ...autoPriceOptions,
   pricesNeededOption,
   option('entry-types', 'List the totals of each entry type instead (XLSX always contains them)'),
   strictOption(AMOUNTS_DOUBTFUL),
@@ -71,9 +73,20 @@ export const command = defineCommand({
   run: ({ output, ...args }) => printStatement(output, args),
 })
 
-async function printStatement(outputArgs: string[], args: StatementArguments): Promise<void> {
-  const { wallet: wallets = [], pricesNeeded, format: given, out, year, entryTypes, ...rest } = args
+async function printStatement(outputArgs: string[], given: StatementArguments): Promise<void> {
+  const { currency, maxRequests, ...settings } = given
   const located = await openOutputs(outputArgs, ['ledger'])
+  const { from, until, year, opening } = settings
+  const period = { from, until, ...year }
+  // Prices are requested only for a statement that can be made.
+  parseStatementPeriod(period)
+  const auto = { ...period, prices: settings.prices, opening, currency, maxRequests }
+  const prices = await priceFileOf(located, auto)
+  await writeStatement(located, prices === undefined ? settings : { ...settings, prices })
+}
+
+async function writeStatement(located: readonly LocatedOutput[], args: StatementArguments): Promise<void> {
+  const { wallet: wallets = [], pricesNeeded, format: given, out, year, entryTypes, ...rest } = args
   const [first, ...others] = located.map(({ output }) => output)
   const folders: [string, ...string[]] = [first ?? '', ...others]
   const settings = { ...rest, ...year, wallets }

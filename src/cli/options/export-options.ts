@@ -37,7 +37,7 @@ export const namesOption = (named: string) =>
 export const pricesOption = (valued: string) =>
   option(
     'prices <file>',
-    `CSV file of prices (date,asset,currency,price; chain for several chains) for ${valued}`,
+    `CSV file of prices (date,asset,currency,price; chain for several chains) for ${valued}; auto requests them from DefiLlama, auto:NAME,… from other sources of \`prices\``,
   )
 
 export const pricesNeededOption = option('prices-needed', 'Print a CSV template for --prices instead')

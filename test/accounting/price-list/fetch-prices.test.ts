@@ -2,11 +2,8 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { pricesNeeded } from '../../../src/accounting/needed.ts'
-import {
-  type FetchPricesOptions,
-  fetchPrices,
-  priceFileText,
-} from '../../../src/accounting/price-list/fetch-prices.ts'
+import { type FetchPricesOptions, fetchPrices } from '../../../src/accounting/price-list/fetch-prices.ts'
+import { type PriceLine, priceFileText } from '../../../src/accounting/price-list/price-file.ts'
 import { statement } from '../../../src/accounting/statement/statement.ts'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import type { JsonObject } from '../../../src/demo-server/json.ts'
@@ -16,6 +13,7 @@ import { runCommand } from '../../helpers/command.ts'
 import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
 import { readManifest } from '../../helpers/read-output.ts'
+import { serve } from '../../helpers/serve.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN } from '../golden-chain.ts'
 import { exportMadeUp } from '../made-up-export.ts'
@@ -209,10 +207,19 @@ test('ends with what it has when the service fails, and continues after that', a
   expect(rest.lines).toHaveLength(lines.length)
 })
 
-test('rejects a service or a file with prices in another currency', async () => {
-  const euros = await fetch({ currency: 'eur' })
-  expect(euros.error?.message).toBe('the service states prices in USD, not in EUR')
-  expect(euros.requests).toHaveLength(1)
+test('converts prices that the service states in another currency', async () => {
+  const rates = 'Date,USD,\n2024-03-01,1.25,\n'
+  const url = await serve((_, response) => void response.end(rates))
+  const env = { WALLETLAKE_ECB_URL: url }
+  const { lines } = await fetch({ currency: 'eur', from: DAY_OF_COIN, until: DAY_OF_COIN, env })
+  const { lines: inDollars } = await fetch({ from: DAY_OF_COIN, until: DAY_OF_COIN })
+  const priceIn = (all: PriceLine[]) =>
+    all.find(({ asset, date }) => asset === 'native' && date === DAY_OF_COIN)
+  expect(priceIn(lines)?.currency).toBe('EUR')
+  expect(Number(priceIn(lines)?.price) * 1.25).toBeCloseTo(Number(priceIn(inDollars)?.price), 10)
+})
+
+test('rejects a file with prices in another currency', async () => {
   const file = writeFile('date,asset,currency,price\n2024-02-29,native,USD,3\n')
   await expect(fetch({ currency: 'eur', prices: file })).rejects.toMatchObject({
     code: 'USAGE',
