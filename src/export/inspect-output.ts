@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { inspectAnyCheckpoint, inspectCheckpoint } from '../checkpoint/inspect-checkpoint.ts'
-import { ExportError } from '../core/model/errors.ts'
+import { ExportError, toExportError } from '../core/model/errors.ts'
 import { atomicListing, BLOCKS } from '../core/model/listings.ts'
 import { completeEnd, endOfExport, type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import { type BlockRange, type Job, NO_END, type Wallet } from '../core/model/model.ts'
@@ -10,6 +10,7 @@ import { emptyWalletsIn, removedWalletsIn, type WalletSample } from '../core/mod
 import { holderOf } from '../core/platform/lock/lock.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import { readManifestIfExists, requireSafeManifest } from '../files/publish.ts'
+import type { TableState } from '../iceberg/index.ts'
 import { readManifestIfAny } from '../read/dataset.ts'
 import { readReconciliation, type StoredReconciliation } from '../read/read-reconciliation.ts'
 import { outputName } from '../storage/bucket-url.ts'
@@ -121,6 +122,8 @@ export type OutputStatus = {
   completeTo: number | null
   /** Contents of the checkpoint of an unfinished run. */
   unfinished: { pages: number; transactions: number } | null
+  /** Current snapshots of Iceberg tables, or why they are unknown; null if the tables are plain files. */
+  iceberg: { tables: readonly TableState[]; error: string | null } | null
   /** The verdict of the last `reconcile`; null if there is none. */
   reconciliation: ReconciliationSummary | null
   /** The newest run that has a report. */
@@ -136,7 +139,7 @@ export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspe
   const { state, store, manifest } = inspected
   // `inspectJob` has already checked the files of a complete export.
   const filesInPlace = state === 'complete' || (await areFilesInPlaceIfAny(store, manifest))
-  const status = await describe({ ...inspected, output: job.output, filesInPlace })
+  const status = await describe({ ...inspected, output: job.output, location: job.store, filesInPlace })
   return {
     ...status,
     output: outputName(job),
@@ -167,7 +170,8 @@ export async function inspectOutput(location: Pick<Job, 'output' | 'store'>): Pr
   const written = filesInPlace && isComplete ? 'complete' : 'exported'
   const { pages = 0, items = 0 } = checkpoint ?? {}
   const state = isEmpty ? 'not begun' : isUnfinished ? 'unfinished' : written
-  const status = await describe({ output, state, pages, items, manifest, filesInPlace })
+  const files = { output, location: location.store, filesInPlace }
+  const status = await describe({ ...files, state, pages, items, manifest })
   return { ...status, output: outputName(location) }
 }
 
@@ -186,7 +190,7 @@ async function areFilesInPlaceIfAny(
 }
 
 type Inspected = Pick<JobState, 'state' | 'pages' | 'items' | 'manifest'> &
-  Pick<OutputStatus, 'output' | 'filesInPlace'>
+  Pick<OutputStatus, 'output' | 'filesInPlace'> & { location: Job['store'] }
 
 async function describe(inspected: Inspected): Promise<OutputStatus> {
   const { output, state, pages, items, manifest, filesInPlace } = inspected
@@ -220,9 +224,19 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
     notReached: unreachedEndBlock(manifest),
     completeTo: manifest === undefined || manifest.blocks !== undefined ? null : completeEnd(manifest),
     unfinished: state === 'unfinished' ? { pages, transactions: items } : null,
+    iceberg: await inspectIceberg(inspected),
     reconciliation: summarize(await readReconciliation(output)),
     lastRun: runs[0] ?? null,
   }
+}
+
+async function inspectIceberg({ output, location, manifest }: Inspected): Promise<OutputStatus['iceberg']> {
+  if (manifest?.job.table !== 'iceberg') return null
+  const { inspectTables } = await import('../iceberg/index.ts')
+  return inspectTables({ output, store: location }, manifest).then(
+    (tables) => ({ tables, error: null }),
+    (thrown: unknown) => ({ tables: [], error: toExportError(thrown).message }),
+  )
 }
 
 function summarize(verdict: StoredReconciliation | undefined): ReconciliationSummary | null {

@@ -49,14 +49,15 @@ export async function compactOutput(
 ): Promise<CompactionResult> {
   const location = typeof target === 'string' ? { output: target } : target
   await inspectStore(location)
-  await requireManifest(location.output)
+  const { job } = await requireManifest(location.output)
   const release = await lockOutput(join(location.output, PRIVATE_FOLDER))
   try {
     const store = await openStore(location)
     try {
+      // What a killed run did not commit adds rows, so it must not become part of the `replace`.
+      if (job.table === 'iceberg') await commitTables(store, location)
       const result = await compactLocked(store, options.maxRowsPerFile ?? 1_000_000)
-      const { commitToCatalog } = await import('../iceberg/index.ts')
-      await commitToCatalog({ store, location: location.store }, { isRewrite: true })
+      if (job.table === 'iceberg') await commitTables(store, location, { isRewrite: true })
       return result
     } finally {
       await store.close()
@@ -64,6 +65,15 @@ export async function compactOutput(
   } finally {
     await release()
   }
+}
+
+async function commitTables(
+  store: Store,
+  location: OutputLocation,
+  options: { isRewrite?: boolean } = {},
+): Promise<void> {
+  const { commitToCatalog } = await import('../iceberg/index.ts')
+  await commitToCatalog({ store, location: location.store }, options)
 }
 
 async function compactLocked(store: Store, maxRows: number): Promise<CompactionResult> {

@@ -65,6 +65,8 @@ export type Snapshot = {
 export type TableUpdate =
   | { action: 'add-schema'; schema: IcebergSchema; 'last-column-id': number }
   | { action: 'set-current-schema'; 'schema-id': number }
+  | { action: 'add-spec'; spec: PartitionSpec }
+  | { action: 'set-default-spec'; 'spec-id': number }
   | { action: 'set-properties'; updates: Record<string, string> }
   | { action: 'add-snapshot'; snapshot: Snapshot }
   | { action: 'set-snapshot-ref'; 'ref-name': 'main'; type: 'branch'; 'snapshot-id': number }
@@ -76,6 +78,12 @@ export type NewTable = Pick<TableMetadata, 'location' | 'properties'> & {
   spec: PartitionSpec
   sortOrder: SortOrder
 }
+
+/**
+ * Files of earlier metadata that stay after a commit. Each has all snapshots, so that without a limit they would take more
+ * space every night: after a year without `expire`, 365 files of up to 400 KB for each table.
+ */
+export const MAX_PREVIOUS_METADATA = 20
 
 /** First id of partition fields; ids of columns are smaller (specification, "Partitioning"). */
 export const FIRST_PARTITION_ID = 1_000
@@ -92,7 +100,7 @@ export function createMetadata({ location, properties, schema, spec, sortOrder }
     'current-schema-id': schema['schema-id'],
     'partition-specs': [spec],
     'default-spec-id': spec['spec-id'],
-    'last-partition-id': FIRST_PARTITION_ID - 1 + spec.fields.length,
+    'last-partition-id': lastPartitionId(spec, FIRST_PARTITION_ID - 1),
     'sort-orders': [sortOrder],
     'default-sort-order-id': sortOrder['order-id'],
     properties,
@@ -102,6 +110,12 @@ export function createMetadata({ location, properties, schema, spec, sortOrder }
     refs: {},
   }
 }
+
+const lastPartitionId = ({ fields }: PartitionSpec, before: number): number =>
+  largest(
+    fields.map((field) => field['field-id']),
+    before,
+  )
 
 export const lastColumnId = ({ fields }: IcebergSchema): number => largest(fields.map(({ id }) => id))
 
@@ -120,6 +134,14 @@ function applyUpdate(metadata: TableMetadata, update: TableUpdate): TableMetadat
       }
     case 'set-current-schema':
       return { ...metadata, 'current-schema-id': update['schema-id'] }
+    case 'add-spec':
+      return {
+        ...metadata,
+        'partition-specs': [...metadata['partition-specs'], update.spec],
+        'last-partition-id': lastPartitionId(update.spec, metadata['last-partition-id']),
+      }
+    case 'set-default-spec':
+      return { ...metadata, 'default-spec-id': update['spec-id'] }
     case 'set-properties':
       return { ...metadata, properties: { ...metadata.properties, ...update.updates } }
     case 'add-snapshot':
@@ -159,4 +181,8 @@ export function currentSchema(metadata: TableMetadata): IcebergSchema {
   const schema = metadata.schemas.find((each) => each['schema-id'] === metadata['current-schema-id'])
   if (schema === undefined) throw new Error('the metadata lacks its current schema')
   return schema
+}
+
+export function currentSpec(metadata: TableMetadata): PartitionSpec | undefined {
+  return metadata['partition-specs'].find((spec) => spec['spec-id'] === metadata['default-spec-id'])
 }

@@ -3,7 +3,7 @@ import type { RestCatalog } from '../core/model/model.ts'
 import { USER_AGENT } from '../core/model/version.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import { fetchWith } from '../http/fetch-url.ts'
-import type { Catalog } from './catalog.ts'
+import { type Catalog, conflictError } from './catalog.ts'
 import type { NewTable, TableMetadata, TableUpdate } from './metadata.ts'
 
 /** Time without data after which a catalog counts as silent, in milliseconds. */
@@ -42,17 +42,20 @@ export async function openRestCatalog(
       return response.status === 404 ? undefined : metadataIn(base, response)
     },
     create: async (table, content) => {
-      const response = await post(path('').slice(0, -1), creationOf(table, content))
-      if (response.status !== 404) return metadataIn(base, response)
-      require2xx(base, await post(root, { namespace: levels, properties: {} }))
-      return metadataIn(base, await post(path('').slice(0, -1), creationOf(table, content)))
+      const create = () => post(path('').slice(0, -1), creationOf(table, content))
+      let response = await create()
+      if (response.status === 404) {
+        require2xx(base, await post(root, { namespace: levels, properties: {} }))
+        response = await create()
+      }
+      return committed(base, table, response)
     },
-    commit: async (table, loaded, updates) => {
-      const response = await post(path(table), commitOf({ namespace: levels, name: table }, loaded, updates))
-      if (response.status === 409)
-        throw new ExportError('CATALOG_FAILED', `${base}: another program has changed table ${table}`)
-      return metadataIn(base, response)
-    },
+    commit: async (table, loaded, updates) =>
+      committed(
+        base,
+        table,
+        await post(path(table), commitOf({ namespace: levels, name: table }, loaded, updates)),
+      ),
   }
 }
 
@@ -107,7 +110,10 @@ async function sendTo(
   }).catch((cause: Error) => {
     signal?.throwIfAborted()
     const { message } = cause.cause instanceof Error ? cause.cause : cause
-    throw new ExportError('CATALOG_FAILED', `${base} does not answer: ${message}`, { cause })
+    throw new ExportError('CATALOG_FAILED', `${base} does not answer: ${message}`, {
+      cause,
+      fix: UNAVAILABLE_FIX,
+    })
   })
 }
 
@@ -143,6 +149,12 @@ function prefixOf(config: unknown): string | undefined {
   return undefined
 }
 
+/** The metadata after a commit. After a fault of the server, the commit may have been made: the next run looks. */
+function committed(base: string, table: string, response: CatalogResponse): TableMetadata {
+  if (response.status === 409) throw conflictError(base, table)
+  return metadataIn(base, response)
+}
+
 function metadataIn(base: string, response: CatalogResponse): TableMetadata {
   const content = require2xx(base, response)
   if (isObject(content) && isMetadata(content.metadata)) return content.metadata
@@ -160,11 +172,14 @@ function require2xx(base: string, { status, content }: CatalogResponse): unknown
   const error = isObject(content) && isObject(content.error) ? String(content.error.message ?? '') : ''
   const message = `${base} answered ${status}${error === '' ? '' : `: ${error.slice(0, 300)}`}`
   const isRefused = status === 401 || status === 403
-  throw new ExportError('CATALOG_FAILED', message, isRefused ? { fix: CREDENTIALS_FIX } : {})
+  const fix = isRefused ? CREDENTIALS_FIX : status >= 500 || status === 429 ? UNAVAILABLE_FIX : undefined
+  throw new ExportError('CATALOG_FAILED', message, { fix })
 }
 
 const CREDENTIALS_FIX =
-  'Set WALLETLAKE_CATALOG_TOKEN, or WALLETLAKE_CATALOG_CREDENTIAL (id:secret), to credentials that may create and change tables there.'
+  'The files of the export are complete. Set WALLETLAKE_CATALOG_TOKEN, or WALLETLAKE_CATALOG_CREDENTIAL (id:secret), to credentials that may create and change tables there, then run the same command again: it commits.'
+const UNAVAILABLE_FIX =
+  'The files of the export are complete. Run the same command again when the catalog works: it finds out what the catalog has committed, and commits the rest.'
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null

@@ -1,6 +1,13 @@
 import type { PartitionBy } from '../core/model/model.ts'
+import { largest } from '../core/platform/extremes.ts'
 import { type ColumnType, fieldIds, type Table } from '../core/table/index.ts'
-import { FIRST_PARTITION_ID, type IcebergSchema, type PartitionSpec, type SortOrder } from './metadata.ts'
+import {
+  FIRST_PARTITION_ID,
+  type IcebergSchema,
+  type PartitionSpec,
+  type SortOrder,
+  type TableMetadata,
+} from './metadata.ts'
 
 /** Iceberg types of the columns. Exact numbers of more than 64 bits are text, as in the files. */
 const TYPES: Readonly<Record<ColumnType, string>> = {
@@ -43,18 +50,41 @@ export function nameMapping({ fields }: IcebergSchema): string {
   return JSON.stringify(fields.map(({ id, name }) => ({ 'field-id': id, names: [name] })))
 }
 
-/** Partition fields of a table, by the partitions of its files. */
-export function partitionSpecOf({ fields }: IcebergSchema, by: PartitionBy | undefined): PartitionSpec {
-  if (by === undefined) return { 'spec-id': 0, fields: [] }
+/** Partition fields of a table, by the partitions of its files: one of the specs that it has, or the next one. */
+export function partitionSpecOf(
+  { fields }: IcebergSchema,
+  by: PartitionBy | undefined,
+  earlier?: Pick<TableMetadata, 'partition-specs' | 'last-partition-id'>,
+): PartitionSpec {
+  const specs = earlier?.['partition-specs'] ?? []
+  const fieldId = (earlier?.['last-partition-id'] ?? FIRST_PARTITION_ID - 1) + 1
+  const next = {
+    'spec-id':
+      1 +
+      largest(
+        specs.map((spec) => spec['spec-id']),
+        -1,
+      ),
+    fields: by === undefined ? [] : [partitionField(fields, by, fieldId)],
+  }
+  const transformsOf = (spec: PartitionSpec) => spec.fields.map(({ transform }) => transform).join()
+  return specs.find((spec) => transformsOf(spec) === transformsOf(next)) ?? next
+}
+
+function partitionField(
+  fields: IcebergSchema['fields'],
+  by: PartitionBy,
+  id: number,
+): PartitionSpec['fields'][number] {
   const isTime = by === 'day' || by === 'month'
   const source = isTime ? 'block_timestamp' : 'block_number'
-  const field = {
+  const width = by.slice('blocks:'.length)
+  return {
     'source-id': fields.find(({ name }) => name === source)?.id ?? 0,
-    'field-id': FIRST_PARTITION_ID,
-    name: isTime ? `${source}_${by}` : `${source}_trunc`,
-    transform: isTime ? by : `truncate[${by.slice('blocks:'.length)}]`,
+    'field-id': id,
+    name: isTime ? `${source}_${by}` : `${source}_trunc_${width}`,
+    transform: isTime ? by : `truncate[${width}]`,
   }
-  return { 'spec-id': 0, fields: [field] }
 }
 
 /** Value of the partition field for a partition folder, such as `day=2023-11-14`: days or months since 1970, or a block. */

@@ -94,10 +94,10 @@ class BucketStore implements Store {
     return this.#sizes.get(path)
   }
 
-  async localCopy(path: string): Promise<string> {
-    if ((await this.#bucket.fetch(path, this.folder)) === undefined)
-      throw new ExportError('OUTPUT_FAILED', `${this.name}: ${path} does not exist`)
-    return join(this.folder, path)
+  async read(path: string): Promise<Buffer> {
+    const content = await this.#bucket.read(path)
+    if (content === undefined) throw new ExportError('OUTPUT_FAILED', `${this.name}: ${path} does not exist`)
+    return content
   }
 
   ensureLocal(files: readonly ManifestFile[]): Promise<void> {
@@ -133,6 +133,13 @@ class BucketStore implements Store {
     await this.#bucket.putText(path, text)
     this.#sizes.set(path, Buffer.byteLength(text))
     await this.#local.putText(path, text)
+  }
+
+  async create(path: string, content: Uint8Array): Promise<boolean> {
+    await this.#lease.require()
+    const isCreated = await this.#bucket.create(path, content)
+    if (isCreated) this.#sizes.set(path, content.length)
+    return isCreated
   }
 
   async remove(path: string): Promise<void> {

@@ -34,6 +34,10 @@ export type Bucket = {
   /** Name of the location in messages. */
   readonly name: string
   readText(path: string): Promise<StoredText | undefined>
+  /** Reads a small object of any bytes; undefined if it does not exist. */
+  read(path: string): Promise<Buffer | undefined>
+  /** Writes a small object unless there is one with its name; resolves with false if there is. */
+  create(path: string, content: Uint8Array): Promise<boolean>
   /** Writes a small object; resolves with its version, or with undefined if the condition is not met. */
   putText(path: string, text: string, condition?: Condition): Promise<string | undefined>
   /**
@@ -78,8 +82,10 @@ export async function openBucket(location: BucketLocation, limits?: BucketLimits
   return {
     name: bucketUrl(location),
     readText: (path) => readText(bucket, path),
-    putText: (path, text, condition) => putText(bucket, { path, text, condition }),
-    confirm: (path, text, version) => put(bucket, { path, text, condition: { ifVersion: version } }),
+    read: (path) => readBytes(bucket, path),
+    create: (path, content) => createObject(bucket, path, content),
+    putText: (path, text, condition) => putText(bucket, { path, content: text, condition }),
+    confirm: (path, text, version) => put(bucket, { path, content: text, condition: { ifVersion: version } }),
     putFile: (path, from) => putFile(bucket, path, from),
     copy: (from, to) => copyObject(bucket, from, to),
     fetch: async (path, folder) => fetchObject(bucket, path, resolveInside(folder, path)),
@@ -96,6 +102,18 @@ function readText(bucket: BucketClient, path: string): Promise<StoredText | unde
     const text = (await Body?.transformToString('utf8')) ?? ''
     return { text, version: versionOf(ETag), writtenMs: LastModified?.getTime() ?? 0 }
   })
+}
+
+function readBytes(bucket: BucketClient, path: string): Promise<Buffer | undefined> {
+  return receive(bucket, path, async ({ Body }) =>
+    Buffer.from((await Body?.transformToByteArray()) ?? new Uint8Array()),
+  )
+}
+
+/** If the response to a successful write was lost, the retry fails because of that write: compare the content. */
+async function createObject(bucket: BucketClient, path: string, content: Uint8Array): Promise<boolean> {
+  if ((await put(bucket, { path, content, condition: { ifAbsent: true } })) !== undefined) return true
+  return (await readBytes(bucket, path))?.equals(content) === true
 }
 
 /** Requests an object and uses the response; undefined if the object does not exist. */
@@ -122,22 +140,26 @@ async function receive<T>(
 /** Some servers compare versions without quotes; all servers accept them without. */
 const versionOf = (etag: string | undefined) => (etag ?? '').replaceAll('"', '')
 
-type PutOptions = { path: string; text: string; condition?: Condition | undefined }
+type PutOptions = { path: string; content: string | Uint8Array; condition?: Condition | undefined }
 
-/**
- * If the response to a successful write was lost, the retry fails because of that write: compare the content.
- */
-async function putText(bucket: BucketClient, options: PutOptions): Promise<string | undefined> {
+/** Compares the content like `createObject`. */
+async function putText(
+  bucket: BucketClient,
+  options: PutOptions & { content: string },
+): Promise<string | undefined> {
   const version = await put(bucket, options)
   if (version !== undefined) return version
   const stored = await readText(bucket, options.path)
-  return stored?.text === options.text ? stored.version : undefined
+  return stored?.text === options.content ? stored.version : undefined
 }
 
 /** Resolves with the version, or with undefined if the condition is not met. */
-async function put(bucket: BucketClient, { path, text, condition }: PutOptions): Promise<string | undefined> {
+async function put(
+  bucket: BucketClient,
+  { path, content, condition }: PutOptions,
+): Promise<string | undefined> {
   const { s3, client, location, keyOf } = bucket
-  const request = { Bucket: location.bucket, Key: keyOf(path), Body: text, ...conditionOf(condition) }
+  const request = { Bucket: location.bucket, Key: keyOf(path), Body: content, ...conditionOf(condition) }
   try {
     // A conflict means that another write of the same object is in progress.
     const { ETag } = await retry(

@@ -1,10 +1,13 @@
 import { constants } from 'node:fs'
-import { chmod, copyFile, link, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { chmod, copyFile, link, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { resolveInside } from '../core/model/export-path.ts'
 import { MANIFEST_FILE, type ManifestFile, PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import {
+  createFile,
+  diskError,
   makeFolder,
+  makeParentFolder,
   makePrivateFolder,
   PRIVATE_MODE,
   publishFile,
@@ -25,13 +28,15 @@ export type Store = {
   readonly folder: string
   /** Size of a file in bytes; undefined if it does not exist. */
   size(path: string): Promise<number | undefined>
-  /** Makes a file readable in `folder`; resolves with its local path. Throws OUTPUT_FAILED if it does not exist. */
-  localCopy(path: string): Promise<string>
+  /** Reads a small file. */
+  read(path: string): Promise<Buffer>
   /** Ensures that these files can be read in `folder`. */
   ensureLocal(files: readonly ManifestFile[]): Promise<void>
   /** Publishes finished files, each atomically. */
   putFiles(files: readonly FinishedFile[]): Promise<void>
   putText(path: string, text: string): Promise<void>
+  /** Publishes a small file unless there is one with its name; resolves with false if there is. */
+  create(path: string, content: Uint8Array): Promise<boolean>
   remove(path: string): Promise<void>
   /** Paths of the files below a folder, at any depth. */
   pathsBelow(folder: string): Promise<readonly string[]>
@@ -79,7 +84,10 @@ export function folderStore(folder: string): Store {
     name: folder,
     folder,
     size: async (path) => (await stat(pathOf(path)).catch(() => undefined))?.size,
-    localCopy: async (path) => pathOf(path),
+    read: (path) =>
+      readFile(pathOf(path)).catch((cause: unknown) => {
+        throw diskError(`cannot read ${pathOf(path)}`, cause)
+      }),
     ensureLocal: async () => {},
     putFiles: async (files) => {
       await requireOwnLock()
@@ -88,8 +96,12 @@ export function folderStore(folder: string): Store {
     },
     putText: async (path, text) => {
       await requireOwnLock()
-      await makeFolder(folder)
+      await makeParentFolder(pathOf(path))
       await writeAtomically(pathOf(path), text)
+    },
+    create: async (path, content) => {
+      await requireOwnLock()
+      return createFile(pathOf(path), content)
     },
     remove: async (path) => {
       await requireOwnLock()

@@ -10,6 +10,7 @@ export function storeChanges(store: Store): [name: string, change: () => Promise
   return [
     ['putFiles', () => store.putFiles([{ path: 'ledger/new.csv', staged }])],
     ['putText', () => store.putText('rejects.ndjson', 'new')],
+    ['create', async () => void (await store.create('ledger/metadata/v1.metadata.json', Buffer.from('new')))],
     ['remove', () => store.remove('rejects.ndjson')],
     ['putManifest', () => store.putManifest('new')],
     ['removeManifest', () => store.removeManifest()],

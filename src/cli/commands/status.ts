@@ -3,6 +3,7 @@ import type { QueuedRun } from '../../cluster/inspect-queue.ts'
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import type { Job } from '../../core/model/model.ts'
 import { labelsOf } from '../../core/model/wallet-sample.ts'
+import { largest } from '../../core/platform/extremes.ts'
 import type { JobState } from '../../export/inspect-output.ts'
 import { inspectJobOutput, inspectOutput, type OutputStatus } from '../../export/inspect-output.ts'
 import { isBucketUrl } from '../../storage/bucket-url.ts'
@@ -44,7 +45,7 @@ type Arguments = OptionValues<typeof options>
 export const command = defineCommand({
   name: 'status',
   summary: 'Show progress',
-  description: 'Show the progress of jobs; sends no requests',
+  description: 'Show the progress of jobs; sends no requests to the service',
   arguments: [
     { name: 'targets', repeatable: true, description: 'Job files, globs or outputs (folders or s3://…)' },
   ],
@@ -138,6 +139,7 @@ function statusLines(status: OutputStatus, job?: Job, remaining = ''): string[] 
     status.filesInPlace === false &&
       status.inUseSince === null &&
       '  files are missing or have another size: `walletlake verify` names them',
+    icebergLines(status),
     lastRunLines(status),
     // Only a ledger is what `reconcile` compares.
     tables.ledger && storedReconciliationLines(status.reconciliation).map((line) => `  ${line}`),
@@ -169,6 +171,28 @@ function contentLines(status: OutputStatus): string[] {
     ),
     rejects > 0 && `  ${formatCount(rejects, 'record')} rejected, listed in rejects.ndjson`,
     [...unknownLines(status), ...decimalsLines(status)].map((line) => `  ${line}`),
+  )
+}
+
+function icebergLines({ iceberg }: OutputStatus): string[] {
+  if (iceberg === null) return []
+  const { tables, error } = iceberg
+  if (error !== null) return [`  Iceberg tables: ${error}`]
+  const behind = tables.filter(({ isCurrent }) => !isCurrent).map(({ table }) => table)
+  const times = tables
+    .map(({ committedAt }) => Date.parse(committedAt ?? ''))
+    .filter((at) => !Number.isNaN(at))
+  const snapshots = formatCount(
+    largest(
+      tables.map((table) => table.snapshots),
+      0,
+    ),
+    'snapshot',
+  )
+  return presentLines(
+    times.length > 0 &&
+      `  Iceberg tables: last commit ${formatMinute(largest(times))}, up to ${snapshots} each`,
+    behind.length > 0 && `  not committed to Iceberg: ${behind.join(', ')}; run the job again`,
   )
 }
 

@@ -28,19 +28,24 @@ export const command = defineCommand({
 })
 
 async function verify(outputArg: string, { json = false }: { json?: boolean }): Promise<void> {
-  const { output, name } = await openOutput(outputArg)
-  const verdict = await verifyOutput(output)
+  const { output, name, store } = await openOutput(outputArg)
+  const verdict = await verifyOutput(output, { store })
   const error = verdict.ok ? undefined : failureOf(name, verdict)
   if (json) printJson(verdictJson(verdict, name, error?.failure.exit ?? 0))
   else for (const line of verdictLines(name, verdict)) print(line)
   if (error !== undefined) throw error
 }
 
-function failureOf(output: string, { isFinished, isCurrent, problems }: Verdict): ExportError {
+const COMMIT_FIX =
+  'The files agree with the manifest. Run the job again: it commits what its Iceberg tables lack.'
+
+function failureOf(output: string, { isFinished, isCurrent, isCommitted, problems }: Verdict): ExportError {
   if (!isFinished)
     return new ExportError('VERIFY_FAILED', `${output}: the run has not finished`, { fix: RUN_AGAIN })
   const message = `${output}: ${formatCount(problems.length, 'problem')} found`
-  return new ExportError('VERIFY_FAILED', message, isCurrent ? {} : { fix: UPGRADE_FIX })
+  if (!isCurrent) return new ExportError('VERIFY_FAILED', message, { fix: UPGRADE_FIX })
+  const isOnlyUncommitted = !isCommitted && problems.length === 1
+  return new ExportError('VERIFY_FAILED', message, isOnlyUncommitted ? { fix: COMMIT_FIX } : {})
 }
 
 function verdictLines(output: string, verdict: Verdict): readonly string[] {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
-import { chmod, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { chmod, type FileHandle, link, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { diskFix, ExportError } from '../model/errors.ts'
@@ -101,6 +101,45 @@ export async function writeAtomically(path: string, text: string | Uint8Array, m
   } catch (cause) {
     if (temporary !== undefined) await rm(temporary, { force: true }).catch(() => undefined)
     throw diskError(`cannot write ${path}`, cause)
+  }
+}
+
+/**
+ * Writes a small file unless there is one with its name; resolves with false if there is. On a file system without hard
+ * links, two writers at the same moment could both succeed. Throws OUTPUT_FAILED.
+ */
+export async function createFile(path: string, content: Uint8Array): Promise<boolean> {
+  let temporary: string | undefined
+  try {
+    await makeParentFolder(path)
+    await removeStaleTemporaries(dirname(path))
+    const { path: temporaryPath, handle } = await createTemporary(path)
+    temporary = temporaryPath
+    try {
+      await handle.writeFile(content)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    const isCreated = await linkUnlessExists(temporary, path)
+    await syncFolder(dirname(path))
+    return isCreated
+  } catch (cause) {
+    throw diskError(`cannot write ${path}`, cause)
+  } finally {
+    if (temporary !== undefined) await rm(temporary, { force: true }).catch(() => undefined)
+  }
+}
+
+async function linkUnlessExists(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to)
+    return true
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if ((await stat(to).catch(() => undefined)) !== undefined) return false
+    await rename(from, to)
+    return true
   }
 }
 

@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { ExportError } from '../../core/model/errors.ts'
 import { EXPORT_ENTRIES, MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../../core/model/manifest.ts'
-import type { BlockRange } from '../../core/model/model.ts'
+import type { BlockRange, BucketLocation } from '../../core/model/model.ts'
 import { type IncompleteWallet, incompleteWallets, type RefusedWallet } from '../../core/model/run-stats.ts'
 import { TABLE_NAMES, TABLES } from '../../core/table/index.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
@@ -11,7 +9,6 @@ import { type Findings, openFindings } from '../../read/findings.ts'
 import { readManifest } from '../../read/read-manifest.ts'
 import { exportReplacedError, watchExport } from '../../read/replaced-export.ts'
 import { openScratchDatabase } from '../../read/scratch-database.ts'
-import { folderStore } from '../../storage/store.ts'
 import { checkAtomicTransactions, hasAtomicFacts } from './atomic.ts'
 import { type CheckedExport, hasRows } from './checked-export.ts'
 import {
@@ -40,6 +37,8 @@ export type Verdict = {
   readonly isFinished: boolean
   /** False if another version wrote the export, with other columns. It is not checked then. */
   readonly isCurrent: boolean
+  /** False if the current snapshots of its Iceberg tables list other files: a run commits them. */
+  readonly isCommitted: boolean
   /** Files that the manifest lists; `rows` counts their rows. */
   readonly files: number
   readonly rows: number
@@ -67,6 +66,8 @@ export type Verdict = {
 export type VerifyOptions = {
   /** Receives progress messages and files that the manifest does not list. @default none */
   onProgress?: (message: string) => void
+  /** Where the export is, if the folder is a copy from an object store. Its Iceberg tables are there. @default the folder */
+  store?: BucketLocation | undefined
 }
 
 /**
@@ -111,15 +112,16 @@ async function verifyOnce(folder: string, options: VerifyOptions): Promise<Verdi
   const differences = manifest === undefined ? [] : columnDifferences(manifest)
   for (const difference of differences)
     findings.addProblem(`manifest.json: ${difference}: another version wrote this export; run its job again`)
-  const topLevelCalls =
+  const { topLevelCalls, isCommitted } =
     manifest === undefined || differences.length > 0
-      ? 0
-      : await checkOutput({ folder, manifest, findings, onProgress: options.onProgress ?? noop })
+      ? { topLevelCalls: 0, isCommitted: true }
+      : await checkOutput({ ...options, folder, manifest, findings, onProgress: options.onProgress ?? noop })
   const tables = Object.values(manifest?.tables ?? {})
   return {
     ok: findings.count === 0,
     isFinished,
     isCurrent: differences.length === 0,
+    isCommitted,
     files: tables.reduce((sum, table) => sum + table.files.length, 0),
     rows: tables.reduce((sum, table) => sum + table.rows, 0),
     missingBlocks: (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
@@ -164,37 +166,36 @@ type VerifyContext = {
   readonly manifest: Manifest
   readonly findings: Findings
   readonly onProgress: (message: string) => void
+  readonly store?: BucketLocation | undefined
 }
 
 /** Checks that the current snapshots of Iceberg tables list the files of the manifest. */
-async function checkSnapshots({ folder, manifest, findings, onProgress }: VerifyContext): Promise<void> {
-  const { compareSnapshots, openCatalog } = await import('../../iceberg/index.ts')
-  const isLocal = Object.keys(manifest.tables).some((table) => existsSync(join(folder, table, 'metadata')))
-  if (!isLocal) return onProgress('Iceberg tables in an object store are not checked')
-  const opened = await openCatalog({ store: folderStore(folder), location: undefined }, manifest)
-  const problems = await compareSnapshots(opened, manifest)
-  findings.expect(problems.length === 0, () => problems.join('; '))
+async function checkSnapshots({ folder, manifest, findings, store }: VerifyContext): Promise<boolean> {
+  if (manifest.job.table !== 'iceberg') return true
+  const { compareSnapshots } = await import('../../iceberg/index.ts')
+  const problems = await compareSnapshots({ output: folder, store }, manifest)
+  return findings.expect(problems.length === 0, () => problems.join('; '))
 }
 
-/** @returns the number of top-level calls among the internal transactions */
-async function checkOutput(context: VerifyContext): Promise<number> {
+async function checkOutput(context: VerifyContext): Promise<Pick<Verdict, 'topLevelCalls' | 'isCommitted'>> {
   const { folder, manifest, findings, onProgress } = context
   for (const path of await unlistedFiles(folder, manifest))
     onProgress(`not in the manifest, not checked: ${path}`)
   checkCoverage(manifest, findings)
   checkBlockRanges(manifest, findings)
   await checkRejects(folder, manifest.rejects, findings)
-  if (manifest.job.table === 'iceberg') await checkSnapshots(context)
+  const isCommitted = await checkSnapshots(context)
   const database = await openScratchDatabase(folder)
   try {
     const checkedExport = await loadTables({ ...context, database })
     await createWalletsTable(database, manifest)
-    return await checkTables(checkedExport, onProgress)
+    return { topLevelCalls: await checkTables(checkedExport, onProgress), isCommitted }
   } finally {
     await database.close()
   }
 }
 
+/** @returns the number of top-level calls among the internal transactions */
 async function checkTables(
   checkedExport: CheckedExport,
   onProgress: VerifyContext['onProgress'],
