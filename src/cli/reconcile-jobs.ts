@@ -34,13 +34,7 @@ import { reconcileRequests } from './plan-lines.ts'
 import { programName } from './program-name.ts'
 import { usageError } from './usage-error.ts'
 
-export type ReconcileRule = Pick<ReconcileOptions, 'accept' | 'onlyChanged'> & {
-  /**
-   * What counts as an error: every difference, or only those of the native coin (the demo contains tokens that change balances
-   * without Transfer events).
-   */
-  scope: 'all' | 'coin'
-}
+export type ReconcileRule = Pick<ReconcileOptions, 'accept' | 'onlyChanged'>
 
 type ReconcileContext = {
   args: { json?: boolean; quiet?: boolean }
@@ -117,16 +111,12 @@ async function reconcileJob(
     onDetail: log.debug,
     onNotice: log.info,
   }
-  const { scope, ...options } = rule
-  const result = await reconcileAndStore(located, { service, ...options }, log)
-  const { native } = result.balances
-  const isGood = result.ok || (scope === 'coin' && native.different === native.accepted)
-  const hint = `  (tokens that move without Transfer events; see ${programName()} reconcile ${located.name})`
+  const result = await reconcileAndStore(located, { service, ...rule }, log)
   const [headline = '', ...details] = verdictLines(result)
-  const lines = [`${job.name}: ${headline}`, ...details, ...(isGood && !result.ok ? [hint] : [])]
+  const lines = [`${job.name}: ${headline}`, ...details]
   if (args.json || args.quiet) for (const line of lines) log.info(line)
   else print(lines)
-  return isGood ? undefined : verdictError(result, located.name)
+  return result.ok ? undefined : verdictError(result, located.name)
 }
 
 /** The option `--accept` of all commands that reconcile. */

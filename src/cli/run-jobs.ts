@@ -44,6 +44,8 @@ export type RunArguments = MonitoringArguments &
     queue?: string
     json?: boolean
     report?: boolean
+    /** Whether the summary ends with commands to try. @default on a terminal */
+    hasNextSteps?: boolean
     load?: boolean
     /** Reconcile the exports. @default no */
     reconcile?: ReconcileRule | undefined
@@ -59,7 +61,7 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
   monitor.start()
   try {
     const jobsToRun = await readJobs()
-    if (args.reconcile?.scope === 'all') requireReconcilable(jobsToRun)
+    if (args.reconcile !== undefined) requireReconcilable(jobsToRun)
     const load = args.load ? await openLoad() : undefined
     // The key is in the environment only until it is read.
     const credentials = await readCredentials(args)
@@ -153,8 +155,8 @@ async function runDirectOrQueued(jobs: readonly Job[], running: Running): Promis
 /** The summary for people describes the exports. JSON and failures include what was done with them. */
 function printSummary(exported: RunResult, result: RunResult, args: RunArguments, log: Log): void {
   // Hints name the program only on a terminal.
-  const isInteractive = process.stdout.isTTY && args.logFormat !== 'json'
-  const context = { now: Date.now(), programName: isInteractive ? programName() : undefined }
+  const { hasNextSteps = process.stdout.isTTY && args.logFormat !== 'json' } = args
+  const context = { now: Date.now(), programName: hasNextSteps ? programName() : undefined }
   if (args.json) printJson(summarizeRun(result))
   else if (!args.quiet) print(summaryText(exported.jobs, context).split('\n'))
   for (const job of result.jobs) for (const failure of failuresOf(job)) log.failure(failure)

@@ -1,6 +1,7 @@
 import type { JsonObject } from './json.ts'
 import type { Operation } from './operation.ts'
 import { readChoice } from './parameters.ts'
+import { PORTFOLIO_CHAIN } from './portfolio/parties.ts'
 
 /** A chain in the format of the chains endpoint. `rpcUrl` is empty because there is no node. */
 export type ChainInfo = JsonObject & {
@@ -51,6 +52,11 @@ const KNOWN_CHAINS: Record<string, { chainName: string; description: string; net
     description:
       'A local chain of 421 blocks, driven by real contracts. It is not the public chain of that id.',
     networkToken: { name: 'Avalanche', symbol: 'AVAX', decimals: 18 },
+  },
+  [PORTFOLIO_CHAIN]: {
+    chainName: 'Demo portfolio',
+    description: 'Two made-up years of the wallets of one person. It is not the public chain of that id.',
+    networkToken: { name: 'Ether', symbol: 'ETH', decimals: 18 },
   },
   1: {
     chainName: 'Ethereum',

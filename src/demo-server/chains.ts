@@ -7,6 +7,8 @@ import type { DataServiceOptions } from './data-service.ts'
 import { HttpError } from './http-error.ts'
 import { addressesOf } from './item-views.ts'
 import { integerOf, type JsonObject, objectOf } from './json.ts'
+import { PORTFOLIO_CHAIN } from './portfolio/parties.ts'
+import { buildPortfolio } from './portfolio/portfolio-chain.ts'
 
 /** A chain that the listings read up to its head. Its parts are loaded at the first use. */
 export type Chain = LoadedChain & {
@@ -78,7 +80,9 @@ function loadChain(parts: ChainParts) {
   }
 }
 
-/** Chains under `chains/`, read once per process and shared by all services. */
+const portfolio = once(buildPortfolio)
+
+/** Chains under `chains/` and the portfolio, made once per process and shared by all services. */
 const EMBEDDED_CHAINS: readonly (readonly [id: string, LoadedChain])[] = [
   [
     '43114',
@@ -91,6 +95,10 @@ const EMBEDDED_CHAINS: readonly (readonly [id: string, LoadedChain])[] = [
     }),
   ],
   ['1', loadChain({ items: () => readLines('1/transactions-full.ndjson.gz') })],
+  [
+    PORTFOLIO_CHAIN,
+    loadChain({ items: async () => portfolio().items, state: async () => portfolio().state }),
+  ],
 ]
 
 async function readBlocks(): Promise<Block[]> {

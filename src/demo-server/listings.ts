@@ -1,4 +1,4 @@
-import { DAY_MS } from '../core/model/utc.ts'
+import { DAY_MS, utcDay } from '../core/model/utc.ts'
 import { describeChain } from './chain-info.ts'
 import type { Chain, ChainItems } from './chains.ts'
 import { HttpError } from './http-error.ts'
@@ -21,6 +21,8 @@ import {
   readPageQuery,
   readWalletQuery,
 } from './parameters.ts'
+import { PORTFOLIO_CHAIN } from './portfolio/parties.ts'
+import { coinPriceOn } from './portfolio/prices.ts'
 
 /** Lists the transactions of a wallet (interface 4.3). An address without transactions has one empty page. */
 export const listWallet: Operation = (call, service) =>
@@ -178,12 +180,14 @@ export function inputOf(item: JsonObject): string {
   return objectOf(method).callType === 'NATIVE_TRANSFER' ? '0x' : ''
 }
 
-/**
- * The made-up price of the demo coin at the time of a transaction: it changes once per UTC day, between 17 and 22 USD. Other
- * chains have none.
- */
+/** The made-up price of the coin at the time of a transaction: it changes once per UTC day. Chain 1 has none. */
 function historicalPriceOf(chain: string, { blockTimestamp }: JsonObject) {
-  if (chain !== '43114') return {}
-  const day = Math.floor((Number(blockTimestamp) * 1_000) / DAY_MS)
-  return { historicalPrice: { currencyCode: 'usd', value: (1_700 + ((day * 137) % 500)) / 100 } }
+  const ms = Number(blockTimestamp) * 1_000
+  const value =
+    chain === '43114'
+      ? (1_700 + ((Math.floor(ms / DAY_MS) * 137) % 500)) / 100
+      : chain === PORTFOLIO_CHAIN
+        ? coinPriceOn(utcDay(ms))
+        : undefined
+  return value === undefined ? {} : { historicalPrice: { currencyCode: 'usd', value } }
 }

@@ -10,10 +10,10 @@ test('prints the help without arguments', async () => {
 })
 
 test.for([
-  { args: ['run', '--bogus', 'jobs/demo.yaml'], says: "unknown option '--bogus'" },
-  { args: ['--bogus', 'run', 'jobs/demo.yaml'], says: "unknown option '--bogus'" },
-  { args: ['run', 'jobs/demo.yaml', '--ouput', 'x'], says: "'--ouput' (Did you mean --output?)" },
-  { args: ['statsu', 'jobs/demo.yaml'], says: "unknown command 'statsu' (Did you mean status?)" },
+  { args: ['run', '--bogus', 'jobs/examples/demo.yaml'], says: "unknown option '--bogus'" },
+  { args: ['--bogus', 'run', 'jobs/examples/demo.yaml'], says: "unknown option '--bogus'" },
+  { args: ['run', 'jobs/examples/demo.yaml', '--ouput', 'x'], says: "'--ouput' (Did you mean --output?)" },
+  { args: ['statsu', 'jobs/examples/demo.yaml'], says: "unknown command 'statsu' (Did you mean status?)" },
   { args: ['help', 'rn'], says: "unknown command 'rn' (Did you mean run?)" },
   { args: ['help', 'foo'], says: "unknown command 'foo'" },
   { args: ['export', 'x.yaml'], says: "unknown command 'export' (Did you mean run?)" },
@@ -30,13 +30,13 @@ test.for([
   { args: ['https://me:password@host'], says: "unknown command 'https://…@host'" },
   { args: ['worker'], says: "required option '--queue <url>' not specified" },
   { args: ['query'], says: "missing required argument 'output'" },
-  { args: ['run', 'jobs/demo.yaml', '--quiet=no'], says: "option '--quiet' takes no value" },
+  { args: ['run', 'jobs/examples/demo.yaml', '--quiet=no'], says: "option '--quiet' takes no value" },
   { args: ['report', 'x', '--max-rows', 'many'], says: "'--max-rows <count>' argument 'many' is invalid" },
   { args: ['query', 'x', 'y', '--max-rows', '0'], says: 'expected a whole number of at least 1' },
   { args: ['serve', 'here'], says: "too many arguments for 'serve'" },
-  { args: ['run', 'jobs/demo.yaml', '--output'], says: "'--output <location>' argument missing" },
+  { args: ['run', 'jobs/examples/demo.yaml', '--output'], says: "'--output <location>' argument missing" },
   {
-    args: ['run', '--output', '--format', 'csv', 'jobs/demo.yaml'],
+    args: ['run', '--output', '--format', 'csv', 'jobs/examples/demo.yaml'],
     says: "'--output <location>' has no value before --format",
   },
   {
@@ -77,7 +77,7 @@ test.for([
 })
 
 test('accepts a repeated option if its values are equal, or if it is repeatable', async () => {
-  const words = ['validate', 'jobs/demo.yaml', '--format', 'csv', '--format', 'csv']
+  const words = ['validate', 'jobs/examples/demo.yaml', '--format', 'csv', '--format', 'csv']
   const { exit, stderr } = await runCommand([...words, '--tables', 'ledger', '--tables', 'transactions'])
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
 })
@@ -92,8 +92,8 @@ test.for([
   { args: ['help'], same: ['--help'] },
   { args: ['-h'], same: ['--help'] },
   { args: ['help', '--help'], same: ['--help'] },
-  { args: ['help', 'run', 'jobs/demo.yaml'], same: ['run', '--help'] },
-  { args: ['run', 'jobs/demo.yaml', '-h'], same: ['run', '--help'] },
+  { args: ['help', 'run', 'jobs/examples/demo.yaml'], same: ['run', '--help'] },
+  { args: ['run', 'jobs/examples/demo.yaml', '-h'], same: ['run', '--help'] },
   { args: ['run', '--version'], same: ['--version'] },
 ])('$args prints what $same prints', async ({ args, same }) => {
   const { exit, stdout, stderr } = await runCommand(args)
@@ -125,7 +125,7 @@ describe('a key on the command line', () => {
     '%s is rejected with the variable to use instead, and its value is not shown',
     async (option) => {
       for (const words of [[`${option}=very=secret'`], [option, 'very-secret']]) {
-        const { exit, stderr } = await runCommand(['run', 'jobs/demo.yaml', ...words])
+        const { exit, stderr } = await runCommand(['run', 'jobs/examples/demo.yaml', ...words])
         expect(stderr).toContain(`unknown option '${option}'`)
         expect(stderr).toContain('fix: Set WALLETLAKE_API_KEY, or WALLETLAKE_API_KEY_FILE')
         expect(stderr).not.toContain('secret')

@@ -14,9 +14,9 @@ describe.runIf(existsSync('/dev/full'))('stdout to a full disk', () => {
     { words: ['--version'] },
     { words: ['schema'] },
     { words: ['schema', '--sql', 'duckdb'] },
-    { words: ['validate', 'jobs/demo.yaml'] },
-    { words: ['status', 'jobs/demo.yaml'] },
-    { words: ['plan', 'jobs/demo.yaml'] },
+    { words: ['validate', 'jobs/examples/demo.yaml'] },
+    { words: ['status', 'jobs/examples/demo.yaml'] },
+    { words: ['plan', 'jobs/examples/demo.yaml'] },
     { words: ['run', ...job(), '--json', '--quiet'] },
   ])('$words exits with 7 and reports it once', async ({ words }) => {
     const output = words[0] === 'run' ? ['--output', join(tempFolder(), 'out')] : []
@@ -26,7 +26,7 @@ describe.runIf(existsSync('/dev/full'))('stdout to a full disk', () => {
   })
 
   test('stderr to a full disk changes nothing', async () => {
-    const good = await runCommand(['validate', 'jobs/demo.yaml'], {}, { shell: 'exec 2>/dev/full' })
+    const good = await runCommand(['validate', 'jobs/examples/demo.yaml'], {}, { shell: 'exec 2>/dev/full' })
     expect(good).toMatchObject({ exit: 0, stdout: expect.stringContaining('good') })
     expect((await runCommand(['rum'], {}, { shell: 'exec 2>/dev/full' })).exit).toBe(2)
   })

@@ -5,11 +5,11 @@ import { sendRequest } from './requests.ts'
 const service = createDataService({ chains: { lab: [] } })
 
 test.for([
-  { query: '', ids: ['1', '43114', 'lab'] },
+  { query: '', ids: ['1', '42161', '43114', 'lab'] },
   { query: '?network=mainnet', ids: ['1'] },
-  { query: '?network=fuji', ids: ['43114', 'lab'] },
-  { query: '?network=testnet&feature=webhooks', ids: ['43114', 'lab'] },
-  { query: '?feature=nftIndexing', ids: ['1', '43114', 'lab'] },
+  { query: '?network=fuji', ids: ['42161', '43114', 'lab'] },
+  { query: '?network=testnet&feature=webhooks', ids: ['42161', '43114', 'lab'] },
+  { query: '?feature=nftIndexing', ids: ['1', '42161', '43114', 'lab'] },
   { query: '?feature=teleporter', ids: [] },
 ])('lists the chains $ids for the query "$query"', async ({ query, ids }) => {
   const { status, body } = await sendRequest(service, `GET /v1/chains${query}`)

@@ -47,7 +47,7 @@ const INVALID_PATHS: readonly [url: string, message: string][] = [
   [blockPath(1, 'pageToken=AAAA'), 'pageToken is not valid'],
 ]
 const UNKNOWN: readonly [url: string, message: string][] = [
-  [walletPath(ADDRESS, '', '2'), 'expected one of 43114, 1'],
+  [walletPath(ADDRESS, '', '2'), 'expected one of 43114, 1, 42161'],
   [blockPath(1, '', 'constructor'), 'chain "constructor"'],
   [blockPath(421), 'chain 43114 has no block 421'],
   [blockPath(`0x${'0'.repeat(64)}`), 'has no block'],

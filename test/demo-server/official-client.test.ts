@@ -74,7 +74,7 @@ test('the official client sends requests only to this server', async () => {
 test('the official client reads the chains', async () => {
   const { client, at } = await connect()
   const { chains } = await client.data.evm.chains.list({}, at)
-  expect(chains.map(({ chainId }) => chainId)).toEqual(['43114', '1'])
+  expect(chains.map(({ chainId }) => chainId)).toEqual(['43114', '1', '42161'])
   const mainnet = await client.data.evm.chains.list({ network: 'mainnet', feature: 'webhooks' }, at)
   expect(mainnet.chains.map(({ chainId }) => chainId)).toEqual(['1'])
   expect(await client.data.evm.chains.get({}, at)).toEqual(chains[0])

@@ -13,7 +13,7 @@ const ADDRESSES = 'metadata.addresses must be an array of addresses.'
 
 const EVENT_TYPE = 'eventType must be address_activity.'
 const URL_SCHEME = 'url must be an http or https URL.'
-const CHAIN = 'chainId must be one of 43114, 1, as text.'
+const CHAIN = 'chainId must be one of 43114, 1, 42161, as text.'
 const INVALID: readonly [error: string, changes: object, message: string][] = [
   ['no event type', { eventType: undefined }, EVENT_TYPE],
   ['another event type', { eventType: 'p' }, EVENT_TYPE],
@@ -64,7 +64,7 @@ test('reports all errors of a webhook at once', async () => {
   expect(body.message).toEqual([
     'eventType must be address_activity.',
     'url is missing: expected an http or https URL.',
-    'chainId must be one of 43114, 1, as text.',
+    'chainId must be one of 43114, 1, 42161, as text.',
     ADDRESSES,
   ])
 })

@@ -17,7 +17,7 @@ const folder = suiteFolder()
 beforeAll(async () => {
   const { exit } = await runCommand([
     'run',
-    join('jobs', 'demo.yaml'),
+    join('jobs', 'examples', 'demo.yaml'),
     '--output',
     join(folder, 'output/demo'),
   ])
@@ -53,7 +53,7 @@ describe('output/README.md', () => {
 
   test('warns that inferred types round the same sum', async () => {
     const code = (inDuckdb[0]?.code ?? '').replace(', all_varchar = true', '').replace('::bignum', '')
-    expect(await queryDuckdb(code)).toMatch(/^sweeps-to-zero,AVAX,-1[.\d]*e\+22,/m)
+    expect(await queryDuckdb(code)).toMatch(/^Main,ETH,640972179642057(?!316)/m)
   })
 
   test.skipIf(noPostgres)('prints in PostgreSQL what the page shows', { tags: ['long'] }, async () => {

@@ -29,7 +29,7 @@ function runProgram(program: string, args: readonly string[]): CommandResult {
 function prepare(): void {
   mkdirSync(at('jobs'), { recursive: true })
   if (!existsSync(at('jobs/mine.yaml')))
-    writeFileSync(at('jobs/mine.yaml'), readFileSync(join(ROOT, 'jobs/demo.yaml')))
+    writeFileSync(at('jobs/mine.yaml'), readFileSync(join(ROOT, 'jobs/examples/demo.yaml')))
   if (!existsSync(at('prices.csv'))) return
   const text = readFileSync(at('prices.csv'), 'utf8')
   writeFileSync(at('prices.csv'), text.replace(/^([^,]+,[^,]+,[^,]+),,,/gm, '$1,USD,17.25,'))

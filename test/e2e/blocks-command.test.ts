@@ -69,12 +69,17 @@ test('exits with 6 and names missing blocks, and with 0 once they are available'
 
 test('exports the blocks of the shipped job', { tags: ['long'] }, async () => {
   const output = tempFolder()
-  expect((await runCommand(['run', 'jobs/blocks.yaml', '--output', output])).exit).toBe(0)
+  expect((await runCommand(['run', 'jobs/examples/blocks.yaml', '--output', output])).exit).toBe(0)
   expect((await runCommand(['verify', output])).exit).toBe(0)
 })
 
 test('exits with 2 for tables that block jobs do not have', async () => {
-  const { exit, stderr } = await runCommand(['run', 'jobs/blocks.yaml', '--tables', 'transactions,ledger'])
+  const { exit, stderr } = await runCommand([
+    'run',
+    'jobs/examples/blocks.yaml',
+    '--tables',
+    'transactions,ledger',
+  ])
   expect(exit).toBe(2)
   expect(stderr).toContain('JOB_INVALID: --tables: found ledger, expected only transactions')
 })

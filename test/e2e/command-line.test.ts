@@ -52,18 +52,21 @@ describe('walletlake', () => {
     { args: ['run'], says: 'no job was named' },
     { args: ['run', 'no-such-job.yaml'], says: 'no-such-job.yaml' },
     { args: ['run', 'no-such-*.yaml'], says: 'no file matches' },
-    { args: ['run', 'jobs/demo.yaml', '--format', 'xlsx'], says: '--format' },
-    { args: ['run', 'jobs/demo.yaml', '--concurrency', '0'], says: '--concurrency' },
-    { args: ['run', 'jobs/demo.yaml', '--max-requests', 'many'], says: '--max-requests' },
-    { args: ['run', 'jobs/demo.yaml', '--deadline', 'soon'], says: '--deadline' },
+    { args: ['run', 'jobs/examples/demo.yaml', '--format', 'xlsx'], says: '--format' },
+    { args: ['run', 'jobs/examples/demo.yaml', '--concurrency', '0'], says: '--concurrency' },
+    { args: ['run', 'jobs/examples/demo.yaml', '--max-requests', 'many'], says: '--max-requests' },
+    { args: ['run', 'jobs/examples/demo.yaml', '--deadline', 'soon'], says: '--deadline' },
     {
-      args: ['run', 'jobs/demo.yaml', 'jobs/blocks.yaml', '--output', 'x'],
+      args: ['run', 'jobs/examples/demo.yaml', 'jobs/examples/blocks.yaml', '--output', 'x'],
       says: '--output names one folder',
     },
-    { args: ['run', 'jobs/demo.yaml', '--nonsense'], says: 'nonsense' },
+    { args: ['run', 'jobs/examples/demo.yaml', '--nonsense'], says: 'nonsense' },
     { args: ['schema', 'ledgers'], says: 'ledgers' },
     { args: ['verify', 'no-such-folder'], says: 'no-such-folder' },
-    { args: ['validate', 'jobs/demo.yaml', '--tables', 'ledger', '--tables', 'ledgers'], says: '"ledgers"' },
+    {
+      args: ['validate', 'jobs/examples/demo.yaml', '--tables', 'ledger', '--tables', 'ledgers'],
+      says: '"ledgers"',
+    },
     { args: ['serve', '--port', 'abc'], says: 'found abc, expected a whole number from 0 to 65535' },
     { args: ['serve', '--port', '65536'], says: 'found 65536, expected a whole number from 0 to 65535' },
   ])('exits with 2 and a fix for: $args', async ({ args, says }) => {
@@ -144,7 +147,12 @@ describe('walletlake', () => {
   })
 
   test.runIf(existsSync('/proc/self'))('fails if the output folder cannot be created', async () => {
-    const { exit, stderr } = await runCommand(['run', 'jobs/demo.yaml', '--output', '/proc/walletlake'])
+    const { exit, stderr } = await runCommand([
+      'run',
+      'jobs/examples/demo.yaml',
+      '--output',
+      '/proc/walletlake',
+    ])
     expect([exit, stderr]).toEqual([7, expect.stringContaining('OUTPUT_FAILED: ')])
   })
 

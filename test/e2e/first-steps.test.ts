@@ -18,12 +18,40 @@ test('demo exports the demo wallets from any folder', async () => {
   const { exit, stdout } = await runCommand(['demo'], {}, { cwd })
   expect(exit).toBe(0)
   expect(stdout).toContain('  7 CSV files in output/demo\n')
-  expect(stdout.trimEnd().split('\n').at(-1)).toBe('Report: output/demo/report.html')
-  expect(existsSync(join(cwd, 'output/demo/report.html'))).toBe(true)
+  expect(stdout).toContain('demo: 5 of 5 wallets reconciled at block 418,186,472')
+  expect(stdout).toContain('Open output/demo/report.html in a browser')
   expect((await runCommand(['verify', 'output/demo'], {}, { cwd })).exit).toBe(0)
-  expect(readManifest(join(cwd, 'output', 'demo')).coverage).toHaveLength(12)
+  const [, tried = ''] = stdout.split('Try:\n')
+  for (const line of tried.trim().split('\n').slice(0, -1)) {
+    const words = [...line.replace(/^.*?walletlake /, '').matchAll(/"([^"]*)"|(\S+)/g)]
+    const ran = await runCommand(
+      words.map(([, quoted, word]) => quoted ?? word ?? ''),
+      {},
+      { cwd },
+    )
+    expect({ line, exit: ran.exit }).toEqual({ line, exit: 0 })
+  }
   const other = ['demo', '--format', 'parquet', '--tables', 'ledger']
   expect((await runCommand(other, {}, { cwd })).stderr).toContain('start over with --fresh')
+})
+
+test('the demo looks like the wallets of a person, by either API', { tags: ['long'] }, async () => {
+  const cwd = tempFolder()
+  for (const [words, output] of [
+    [['demo'], 'output/demo'],
+    [['demo', '--api', 'etherscan'], 'output/demo-etherscan'],
+  ] as const) {
+    const { exit, stdout, stderr } = await runCommand(words, {}, { cwd })
+    expect(exit).toBe(0)
+    expect(stdout + stderr).not.toMatch(/differ|wrong chain|no transactions|unknown/)
+    const { stdout: held } = await runCommand(['balances', output, '--format', 'csv'], {}, { cwd })
+    const rows = held.trim().split('\n').slice(1)
+    const odd = rows.filter((row) => /=1\+1|<b>|@SUM|claim-arb/.test(row))
+    expect([rows.length > 15, odd.length]).toEqual([true, 4])
+    expect(odd.filter((row) => !row.includes('Airdrops'))).toEqual([])
+    const html = readFileSync(join(cwd, output, 'report.html'), 'utf8')
+    expect(html).toContain('Demo portfolio')
+  }
 })
 
 test('demo writes nothing again, except with --fresh', { tags: ['long'] }, async () => {
@@ -119,8 +147,11 @@ describe('a run without a job file', () => {
   test.for([
     { args: ['--chain', '1'], says: 'USAGE: there is no --address' },
     { args: ['--address', A], says: 'USAGE: there is no --chain' },
-    { args: ['jobs/demo.yaml', '--address', A], says: 'USAGE: --address is for a job without a file' },
-    { args: ['jobs/demo.yaml', '--name', 'x'], says: 'USAGE: --name is for a job without a file' },
+    {
+      args: ['jobs/examples/demo.yaml', '--address', A],
+      says: 'USAGE: --address is for a job without a file',
+    },
+    { args: ['jobs/examples/demo.yaml', '--name', 'x'], says: 'USAGE: --name is for a job without a file' },
     { args: ['--chain', '1', '--address', '0x12'], says: 'JOB_INVALID: --address: found "0x12"' },
     { args: ['--chain', 'a b', '--address', A], says: 'JOB_INVALID: --chain: found "a b"' },
     { args: ['--chain', '1', '--address', A, '--start-block', 'x'], says: '--start-block: found "x"' },

@@ -140,7 +140,7 @@ test.for([
   { args: [], env: { WALLETLAKE_PING_URL: `ftp://${SECRET}` }, says: 'WALLETLAKE_PING_URL: found no http' },
   { args: ['--otlp-endpoint', `localhost:4318/${SECRET}`], env: {}, says: '--otlp-endpoint: found no http' },
 ])('rejects an invalid URL without showing it: $says', async ({ args, env, says }) => {
-  const ran = await runCommand(['run', 'jobs/demo.yaml', ...args], env)
+  const ran = await runCommand(['run', 'jobs/examples/demo.yaml', ...args], env)
   expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining(`USAGE: ${says}`) })
   expect(ran.stdout + ran.stderr).not.toContain(SECRET)
 })

@@ -94,7 +94,7 @@ test.for([
   },
   {
     what: 'the promise of a job',
-    call: () => untyped.rows(readJob('jobs/demo.yaml'), 'ledger'),
+    call: () => untyped.rows(readJob('jobs/examples/demo.yaml'), 'ledger'),
     message: 'the argument is not a job',
     fix: /await readJob/,
   },
@@ -106,7 +106,7 @@ test.for([
   },
   {
     what: 'an unknown override',
-    call: () => untyped.readJob('jobs/demo.yaml', { overrides: { ouput: 'x' } }),
+    call: () => untyped.readJob('jobs/examples/demo.yaml', { overrides: { ouput: 'x' } }),
     message: 'readJob has no option ouput',
     fix: 'Did you mean output?',
   },
@@ -127,5 +127,5 @@ test.for([
 })
 
 test('readJob works without overrides and environment', async () => {
-  expect((await readJob('jobs/demo.yaml')).name).toBe('demo')
+  expect((await readJob('jobs/examples/demo.yaml')).name).toBe('demo')
 })

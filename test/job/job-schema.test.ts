@@ -12,8 +12,8 @@ test('the packaged schema is generated from the table of fields', async () => {
 
 test('every shipped job names the schema', async () => {
   for (const job of ['demo', 'blocks']) {
-    const text = await readFile(`jobs/${job}.yaml`, 'utf8')
-    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./job.schema.json')
+    const text = await readFile(`jobs/examples/${job}.yaml`, 'utf8')
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../job.schema.json')
   }
 })
 

@@ -146,17 +146,21 @@ test('reads all JSON notations of a number alike', async () => {
 })
 
 test('accepts the shipped jobs', async () => {
-  const demo = await readJob('jobs/demo.yaml', { overrides: {}, env: {} })
+  const demo = await readJob('jobs/examples/demo.yaml', { overrides: {}, env: {} })
   expect(demo).toMatchObject({
     name: 'demo',
-    chain: '43114',
-    endBlock: 421,
+    chain: '42161',
     format: 'csv',
     output: 'output/demo',
   })
   expect(demo.service.baseUrl).toBe('demo')
-  expect(demo.wallets).toHaveLength(12)
-  expect(demo.wallets.every(({ label }) => label !== null)).toBe(true)
-  const blocks = await readJob('jobs/blocks.yaml', { overrides: {}, env: {} })
+  expect(demo.wallets.map(({ label }) => label).sort()).toEqual([
+    'Airdrops',
+    'Collectibles',
+    'Main',
+    'Savings',
+    'Trading',
+  ])
+  const blocks = await readJob('jobs/examples/blocks.yaml', { overrides: {}, env: {} })
   expect(blocks).toMatchObject({ kind: 'blocks', endBlock: 421, format: 'parquet' })
 })

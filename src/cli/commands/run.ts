@@ -46,7 +46,7 @@ export const command = defineCommand({
       throw usageError("option '--accept <file>' needs option '--reconcile'")
     return runJobs(() => readJobsOrInlineJob(jobs, args, { needsService: true }), {
       ...args,
-      reconcile: reconcile && { scope: 'all', onlyChanged: reconcile === 'changed', accept },
+      reconcile: reconcile && { onlyChanged: reconcile === 'changed', accept },
     })
   },
 })

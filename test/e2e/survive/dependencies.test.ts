@@ -71,7 +71,7 @@ test('the package contains only the program and its documentation', () => {
   const paths = files.map(({ path }) => path)
   expect(paths.filter((path) => !NEEDED.test(path))).toEqual([])
   expect(paths).toEqual(
-    expect.arrayContaining(['dist/bin.js', 'dist/index.d.ts', 'jobs/demo.yaml', 'LICENSE']),
+    expect.arrayContaining(['dist/bin.js', 'dist/index.d.ts', 'jobs/examples/demo.yaml', 'LICENSE']),
   )
   expect(size).toBeLessThan(5_000_000)
 })
