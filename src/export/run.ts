@@ -62,7 +62,17 @@ export type RunOptions = RunLimits & {
    * run.
    */
   onStart?: (jobs: readonly JobStats[], rateLimiter: Pick<RateLimiter, 'pausedForMs'>) => void
+  /** Called every second while jobs run, and once at the end. */
+  onProgress?: (jobs: readonly JobProgress[]) => void
 }
+
+/** How far a job has come. */
+export type JobProgress = Pick<RunStats, 'phase' | 'share' | 'requests' | 'pages' | 'transactions'> & {
+  /** Name of the job. */
+  name: string
+}
+
+const PROGRESS_INTERVAL_MS = 1_000
 
 type JobStats = { job: Job; stats: RunStats }
 /** The outcome of a run. */
@@ -93,6 +103,8 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
   const shared = await shareLimits(jobs, options)
   const demos = await openDemos(jobs)
   options.onStart?.(entries, shared.rateLimiter)
+  const reportProgress = () => options.onProgress?.(entries.map(progressOf))
+  const timer = setInterval(reportProgress, PROGRESS_INTERVAL_MS)
   try {
     const results = await Promise.all(
       entries.map((entry) =>
@@ -101,9 +113,16 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
     )
     return { id, jobs: results, code: worstCode(results) }
   } finally {
+    clearInterval(timer)
+    reportProgress()
     shared.end()
     await Promise.all([...demos.values()].map((demo) => demo.close()))
   }
+}
+
+function progressOf({ job: { name }, stats }: JobStats): JobProgress {
+  const { phase, share, requests, pages, transactions } = stats
+  return { name, phase, share, requests, pages, transactions }
 }
 
 /** Starts the embedded service once for each API that a job reads it by. */
@@ -130,6 +149,7 @@ const RUN_OPTIONS = {
   deadlineMs: OPTION.duration,
   onNotice: OPTION.listener,
   onStart: OPTION.listener,
+  onProgress: OPTION.listener,
 } as const satisfies Record<keyof RunOptions, OptionCheck>
 
 function checkCall(jobs: readonly Job[], options: RunOptions): void {
