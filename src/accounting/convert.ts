@@ -4,6 +4,7 @@ import { ExportError } from '../core/model/errors.ts'
 import { optionError } from '../core/model/option-error.ts'
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { assertNotSpecial } from '../core/platform/special-entries.ts'
+import { type AdjustmentFindings, sumAdjustments } from '../ledger/balances/adjustments.ts'
 import { type OpeningFindings, sumFindings } from '../ledger/balances/read-opening.ts'
 import {
   type ConversionTarget,
@@ -56,6 +57,7 @@ export type ConversionResult = {
   /** The list of omitted movements; undefined if there are none, or if the text went to `write`. */
   omittedFile: string | undefined
   opening: OpeningFindings
+  adjustments: AdjustmentFindings
   /** Number of amounts per asset without a price in the user's price list. */
   unpriced: Record<string, number>
   /** The numbered names, such as `NULL1`, that the file has for tokens without a ticker; undefined if it has none. */
@@ -143,6 +145,7 @@ async function convertSources(
     files: written,
     ...omissions.summary(),
     opening: sumFindings(opened.map(({ findings }) => findings)),
+    adjustments: sumAdjustments(sources.map(({ adjustments }) => adjustments)),
     staleFiles: await findStaleFiles(options, extensionOf(options), written),
     unpriced: Object.fromEntries(unpriced),
     labels: writer.labelFindings(),

@@ -1,4 +1,5 @@
 import type { EntryType } from '../core/model/entry-types.ts'
+import { DECLARED_SOURCE } from '../ledger/balances/adjustments.ts'
 import type { PricedAsset } from '../ledger/prices/prices.ts'
 
 /** A row of the ledger: one asset that a wallet received or sent. */
@@ -47,9 +48,9 @@ export type Asset = PricedAsset & {
   tokenId: string | null
 }
 
-/** Whether a movement belongs to an EVM transaction: imports, exports and opening balances do not. */
+/** Whether a movement belongs to an EVM transaction: imports, exports, opening balances and adjustments do not. */
 export const hasTransaction = ({ source }: Movement): boolean =>
-  source !== 'atomic_transactions' && source !== 'opening'
+  source !== 'atomic_transactions' && source !== 'opening' && source !== DECLARED_SOURCE
 
 /** Groups consecutive movements of the same wallet and transaction. */
 export function groupByWallet(movements: readonly Movement[]): [Movement, ...Movement[]][] {

@@ -22,7 +22,7 @@ export type PriceNeeded = {
 /** Options that limit the movements which need prices. */
 export type NeededOptions = Pick<
   ConvertOptions,
-  'from' | 'until' | 'excludeSpam' | 'tickers' | 'builtinTickers' | 'opening'
+  'from' | 'until' | 'excludeSpam' | 'tickers' | 'builtinTickers' | 'opening' | 'adjustments'
 >
 
 /**

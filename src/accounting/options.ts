@@ -57,6 +57,8 @@ export type ConvertOptions = {
    * that row. @default those that are known
    */
   opening?: OpeningOption
+  /** CSV file of adjustments, as for `balances`. Each line that counts becomes a row of its time. @default none */
+  adjustments?: string | undefined
   /**
    * File that stores the placeholder numbers of assets, for formats that use placeholders. Several exports may share
    * one file. Required if such a format is written for several exports.
@@ -65,7 +67,10 @@ export type ConvertOptions = {
   map?: string | undefined
 }
 
-type InputFiles = Pick<ConvertOptions, 'labels' | 'names' | 'tickers' | 'prices' | 'opening' | 'map'>
+type InputFiles = Pick<
+  ConvertOptions,
+  'labels' | 'names' | 'tickers' | 'prices' | 'opening' | 'adjustments' | 'map'
+>
 
 /**
  * Resolves the path of an output file. Throws USAGE if the path exists and is not a file, if it is one of the input
@@ -74,7 +79,7 @@ type InputFiles = Pick<ConvertOptions, 'labels' | 'names' | 'tickers' | 'prices'
 export async function resolveOutputFile(
   path: string,
   outputs: readonly string[],
-  { labels, names, tickers, prices, opening, map }: InputFiles,
+  { labels, names, tickers, prices, opening, adjustments, map }: InputFiles,
 ): Promise<string> {
   const inputs = {
     '--prices': prices,
@@ -82,6 +87,7 @@ export async function resolveOutputFile(
     '--names': names,
     '--tickers': tickers,
     '--opening': opening || undefined,
+    '--adjustments': adjustments,
     '--map': map ?? (outputs.length === 1 ? await defaultMapPath(outputs) : undefined),
   }
   return resolveOutputPath(

@@ -1,6 +1,7 @@
 import { chainIdOf, evmIdOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
+import { type AdjustmentFindings, addAdjustments, NO_ADJUSTMENTS } from '../ledger/balances/adjustments.ts'
 import { balances } from '../ledger/balances/balances.ts'
 import type { ChainWallets } from '../ledger/balances/read-opening.ts'
 import {
@@ -28,6 +29,8 @@ export type ConversionSource = WrittenExport & {
   spam: ReadonlyMap<string, string>
   /** The wallets of all converted exports. */
   exports: readonly ChainWallets[]
+  /** The user's adjustments, which `opened` streams with the rows of the ledger. */
+  adjustments: AdjustmentFindings
 }
 
 /**
@@ -55,7 +58,7 @@ export async function withSources<T>(
   }
 }
 
-type NamedSource = Omit<ConversionSource, 'contracts' | 'spam' | 'exports'> & {
+type NamedSource = Omit<ConversionSource, 'contracts' | 'spam' | 'exports' | 'adjustments'> & {
   tickers: TokenNames
   /** Tokens with a ticker, also in formats with identifiers of their own. They are no spam. */
   trusted: TokenNames
@@ -75,7 +78,7 @@ async function nameSource(
 
 async function describeSources(
   named: readonly NamedSource[],
-  { chainName, excludeSpam = false }: Partial<ConvertOptions>,
+  { chainName, excludeSpam = false, adjustments: file }: Partial<ConvertOptions>,
 ): Promise<ConversionSource[]> {
   const exports = named.map(({ output, chain, opened: { manifest } }) => {
     const { coverage } = manifest
@@ -94,9 +97,15 @@ async function describeSources(
   const spam = new Map<string, ConversionSource['spam']>()
   for (const chain of excludeSpam ? chains : [])
     spam.set(chain, await readSpam(named.filter((source) => source.chain === chain)))
+  const adjustments: AdjustmentFindings[] = []
+  for (const { opened } of named)
+    adjustments.push(
+      await addAdjustments(file, { opened, labels: labelsOf(opened.manifest.coverage), exports }),
+    )
   return named.map((source, at) => ({
     ...source,
     exports,
+    adjustments: adjustments[at] ?? NO_ADJUSTMENTS,
     names: namesOnChain(named.filter(({ chain }) => chain === source.chain)),
     contracts: contracts[at] ?? new Map(),
     spam: spam.get(source.chain) ?? new Map(),

@@ -1,6 +1,7 @@
 import { wholeUnits } from '../accounting/statement/statement-rows.ts'
 import { findUnmatchedLines, type UnmatchedLines, type UserFiles } from '../accounting/unmatched-lines.ts'
 import { isNft } from '../core/model/asset.ts'
+import type { AdjustmentFindings } from '../ledger/balances/adjustments.ts'
 import type { NegativeBalance } from '../ledger/balances/balances.ts'
 import type { OpeningFindings, OpeningOption } from '../ledger/balances/read-opening.ts'
 import { formatCount, limitLines } from '../terminal/format.ts'
@@ -35,6 +36,16 @@ export function unmatchedText(
 ): string {
   const place = `${first.match} in line ${first.line}`
   return `${formatCount(count, 'line')} of ${file} matched nothing: ${count === 1 ? '' : 'the first is '}${place}`
+}
+
+/** States how many adjustments of a file count. */
+export function adjustmentLines(
+  file: string | undefined,
+  { rows, ofOtherChains }: AdjustmentFindings,
+): string[] {
+  if (file === undefined) return []
+  const others = ofOtherChains === 0 ? '' : `; ${formatCount(ofOtherChains, 'line')} of other chains: skipped`
+  return [`${formatCount(rows, 'adjustment')} of ${file} counted, as declared by you${others}`]
 }
 
 /** Warnings about the lines of a file of opening balances. */

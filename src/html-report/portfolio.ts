@@ -37,6 +37,7 @@ export type Portfolio = {
 
 export type PortfolioOptions = {
   opening?: OpeningOption
+  adjustments?: string | undefined
   names?: string | undefined
   prices?: string | undefined
   maxRows: number
@@ -52,7 +53,7 @@ export async function collectPortfolio(
   outputs: readonly [string, ...string[]],
   options: PortfolioOptions,
 ): Promise<Portfolio> {
-  return withSources(outputs, { names: options.names }, async (sources) => {
+  return withSources(outputs, { names: options.names, adjustments: options.adjustments }, async (sources) => {
     const prices = await readConversionPrices(sources, options.prices)
     const sent = await readSentTransactions(sources)
     const sums = await sumTransactions(sources, {
@@ -95,7 +96,9 @@ async function sumTransactions(
     const { movements } = await readOpeningMovements(options.opening, source, period)
     withOpening.push({ ...source, opening: movements })
   }
-  const rows = sources.reduce((sum, { opened }) => sum + (opened.manifest.tables.ledger?.rows ?? 0), 0)
+  const rowsOf = ({ opened, adjustments }: ConversionSource) =>
+    (opened.manifest.tables.ledger?.rows ?? 0) + adjustments.rows
+  const rows = sources.reduce((sum, source) => sum + rowsOf(source), 0)
   const sums = new TransactionSums(options, rows)
   const chains = sources.map(({ chain }) => chain)
   // If the EVM id of a job's chain is unknown, its rows can state it, so that they name another chain than the job.
@@ -119,12 +122,12 @@ async function readYears(
   const exports = exportsOf(sources)
   const years = new Map<string, Map<string, AssetYear>>()
   const closing = new HoldingList()
-  const { opening, names, prices } = options
+  const { opening, adjustments, names, prices } = options
   for (const { output, chain, opened } of sources) {
     const ownWallets: OwnWallets | undefined = ownWalletsOf(chain, exports)
     const yearOf = (time: string) => Number(time.slice(0, 4))
     const range = first === '' ? undefined : { first: yearOf(first), last: yearOf(last) }
-    const shared = { opening, names, prices, exports }
+    const shared = { opening, adjustments, names, prices, exports }
     closing.add(
       chain,
       opened.manifest,

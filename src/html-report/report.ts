@@ -19,6 +19,8 @@ export type ReportOptions = {
   title?: string | undefined
   /** Opening balances, held before the first row of each export, as for `balances`. @default those that are known */
   opening?: OpeningOption
+  /** CSV file of adjustments, as for `balances`. @default none */
+  adjustments?: string | undefined
   /** CSV file with the columns `address` and `name`, for wallets without a label and counterparties. */
   names?: string | undefined
   /** CSV file of prices, in the format of `convert` (date, asset, currency, price, and chain for several chains). Adds fiat values to the page. */
@@ -62,6 +64,7 @@ export async function report(
     '--prices': options.prices,
     '--names': options.names,
     '--opening': options.opening || undefined,
+    '--adjustments': options.adjustments,
   }
   const destination = await resolveOutputPath(file, { inputs, exports: outputs }, FIX)
   await assertNotFolder(file)
@@ -100,13 +103,20 @@ export async function renderReport(
   return { page: renderPage(view), rows: portfolio?.activity.included ?? 0 }
 }
 
-async function collectFacts(output: string, { opening, prices, names }: PageOptions): Promise<ExportFacts> {
+async function collectFacts(
+  output: string,
+  { opening, adjustments, prices, names }: PageOptions,
+): Promise<ExportFacts> {
   const manifest = await requireManifest(output)
   const hasLedger = manifest.tables.ledger !== undefined
-  if (!hasLedger && (typeof opening === 'string' || prices !== undefined))
-    throw new ExportError('USAGE', `${output} has no ledger, which opening balances and prices require`, {
-      fix: 'Omit --opening and --prices, or add ledger to the tables of the job and run it again.',
-    })
+  if (!hasLedger && (typeof opening === 'string' || adjustments !== undefined || prices !== undefined))
+    throw new ExportError(
+      'USAGE',
+      `${output} has no ledger, which opening balances, adjustments and prices require`,
+      {
+        fix: 'Omit --opening, --adjustments and --prices, or add ledger to the tables of the job and run it again.',
+      },
+    )
   const overview = hasLedger ? undefined : await collectOverview(output, names)
   return factsOf(manifest, await collectData(output, manifest), overview)
 }

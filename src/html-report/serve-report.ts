@@ -39,8 +39,8 @@ type Pages = () => Promise<string>
  * one of these files. Concurrent requests wait for the same rendering.
  */
 function cachePages(outputs: readonly [string, ...string[]], options: PageOptions): Pages {
-  const { names, opening, prices } = options
-  const inputs = [names, opening, prices].filter((file) => typeof file === 'string')
+  const { names, opening, adjustments, prices } = options
+  const inputs = [names, opening, adjustments, prices].filter((file) => typeof file === 'string')
   const ofOutput = (output: string) => [MANIFEST_FILE, RECONCILIATION_FILE].map((file) => join(output, file))
   const files = [...outputs.flatMap(ofOutput), ...inputs]
   let cached: { version: string; page: Promise<string> } | undefined

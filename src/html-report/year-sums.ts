@@ -63,8 +63,8 @@ export async function addYears(
   output: string,
   { chain, range, ...options }: YearOptions,
 ): Promise<Closing> {
-  const { opening, exports, names } = options
-  if (range === undefined) return balances(output, { opening, exports, names, all: true })
+  const { opening, adjustments, exports, names } = options
+  if (range === undefined) return balances(output, { opening, adjustments, exports, names, all: true })
   let atEnd: Closing = { balances: [], belowZero: [], flagged: [] }
   for await (const statement of statementsByYear(output, { ...options, ...range })) {
     const { year, lines, balances: held, belowZero, flagged } = statement

@@ -53,6 +53,11 @@ export type Dataset = {
     columns: readonly N[],
   ): AsyncGenerator<Pick<TextRows[T], N>[], void, void>
   /**
+   * Adds rows to what `stream` reads of the ledger: each after the rows up to its time and in the block of the row before, or
+   * after all rows if it does not read `block_timestamp`. `load` and `eachFile` do not have them.
+   */
+  addLedgerRows(rows: readonly TextRows['ledger'][]): void
+  /**
    * Loads columns of a table into a scratch table of its name, unless they are loaded already, so that any number of queries
    * read the files once. 256-bit integers are BIGNUM, decimals are text, times are TIMESTAMPTZ, and untrusted text is
    * unescaped; `rowid` is the position of a row in the table. Values of tokens with different decimals are restated as by `stream`.
@@ -81,9 +86,14 @@ export async function openDataset(folder: string): Promise<Dataset> {
   await assertNoSpecialEntries(folder, 'VERIFY_FAILED')
   const files = openFiles(folder, await watchExport(folder), await requireManifest(folder))
   const { manifest, isEscaped, database, eachSource } = files
+  const added: AddedRow[] = []
   const source: Omit<Dataset, 'stream' | 'load'> = {
     folder,
     manifest,
+    addLedgerRows: (rows) => {
+      added.push(...rows)
+      added.sort((a, b) => Number(timeOf(a) > timeOf(b)) - Number(timeOf(a) < timeOf(b)))
+    },
     textSql: (cell) => (isEscaped ? unescapedSql(cell) : cell),
     eachFile: (table, statement) => eachSource(table, textColumns(tableByName(table).columns), statement),
     run: async (sql) => (await database()).run(sql),
@@ -91,7 +101,7 @@ export async function openDataset(folder: string): Promise<Dataset> {
     close: files.close,
   }
   const largest = largestDecimalsOf(source)
-  return { ...source, load: createLoad(files, source, largest), stream: createStream(files, largest) }
+  return { ...source, load: createLoad(files, source, largest), stream: createStream(files, largest, added) }
 }
 
 type DatasetFiles = ReturnType<typeof openFiles>
@@ -179,9 +189,14 @@ function createLoad(
   }
 }
 
+type AddedRow = Readonly<Record<string, string | null>>
+
+const timeOf = ({ block_timestamp: time }: AddedRow): string => time ?? ''
+
 function createStream(
   { manifest, isEscaped, database, filesOf, checkedPath, errorFor }: DatasetFiles,
   largestDecimals: ReturnType<typeof largestDecimalsOf>,
+  added: readonly AddedRow[],
 ): Dataset['stream'] {
   const { format } = manifest.job
   return async function* (table, names) {
@@ -190,16 +205,48 @@ function createStream(
     const read = ROW_READERS[format] ?? duckDbReader(format, await database())
     const largest = await largestDecimals(table, names)
     const scale = largest === undefined ? (cells: TextRow) => cells : scalerOf(largest, names)
+    const insert = table === 'ledger' && added.length > 0 ? inserterOf(added, names) : undefined
     for (const listed of filesOf(table)) {
       try {
         const batches = read(await checkedPath(listed), { columns, names, isEscaped })
-        for await (const batch of batches) yield batch.map((cells) => toRow(scale(cells)))
+        for await (const batch of batches)
+          if (insert === undefined) yield batch.map((cells) => toRow(scale(cells)))
+          else yield insert(batch.map((cells) => scale(cells))).map(toRow)
       } catch (thrown) {
         throw await errorFor(listed, thrown)
       }
     }
+    const last = insert?.() ?? []
+    if (last.length > 0) yield last.map(toRow)
   }
 }
+
+/**
+ * Returns a function that adds rows to a batch, each before the first row that is later. Without a batch, it returns those
+ * that remain.
+ */
+function inserterOf(added: readonly AddedRow[], names: readonly string[]) {
+  const timeAt = names.indexOf('block_timestamp')
+  const waiting = [...added]
+  let before: TextRow = []
+  const place = (row: AddedRow) =>
+    names.map((name, at) => (PLACES.has(name) ? (before[at] ?? '0') : (row[name] ?? null)))
+  return (batch?: readonly TextRow[]): TextRow[] => {
+    if (batch === undefined) return waiting.splice(0).map(place)
+    const rows: TextRow[] = []
+    for (const cells of batch) {
+      const isLater = (row: AddedRow) => timeOf(row) >= (cells[timeAt] ?? '')
+      const first = waiting.findIndex(isLater)
+      for (const row of waiting.splice(0, first < 0 ? waiting.length : first)) rows.push(place(row))
+      rows.push(cells)
+      before = cells
+    }
+    return rows
+  }
+}
+
+/** Columns of the position in the chain, which added rows take from the row before. */
+const PLACES: ReadonlySet<string> = new Set(['block_number', 'transaction_index'])
 
 const LOADED_TYPES = { ...DUCKDB_TYPES, u256: 'BIGNUM', i256: 'BIGNUM' } as const
 

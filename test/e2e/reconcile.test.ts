@@ -399,6 +399,22 @@ test('writes differences as JSON', async () => {
   expect(Object.keys(rows[0]).join()).toBe(COLUMNS)
 })
 
+test('proposes an adjustment for each difference, with which the ledger agrees', async () => {
+  const { url } = await startLoopback(service, withExcess(SELF, 1, 3n))
+  const file = join(tempFolder(), 'adjustments.csv')
+  const reconcilePlain = ['reconcile', plain, '--base-url', url]
+  const { exit, stderr } = await runCommand([...reconcilePlain, '--write-adjustments', file])
+  expect(exit).toBe(10)
+  expect(stderr).toContain(`1 adjustment proposed: check type and time of each in ${file}`)
+  expect(parse(readFileSync(file, 'utf8'), { columns: true })).toMatchObject([
+    { wallet_address: SELF, asset_type: 'native', value: '3', type: 'correction' },
+  ])
+  const again = await runCommand([...reconcilePlain, '--write-adjustments', file])
+  expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining('already exists') })
+  const adjusted = await runCommand([...reconcilePlain, '--adjustments', file])
+  expect(adjusted).toMatchObject({ exit: 0 })
+})
+
 test('stores the verdict; status and balances show it, and verify accepts it', async () => {
   const output = join(tempFolder(), 'copy')
   cpSync(plain, output, { recursive: true, filter: (path) => !path.endsWith('reconciliation.json') })

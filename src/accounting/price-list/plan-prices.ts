@@ -2,7 +2,6 @@ import { isNft } from '../../core/model/asset.ts'
 import { chainIdOf, chainOf } from '../../core/model/chains.ts'
 import { isWrappedNative } from '../../core/model/pegs.ts'
 import { type Balance, balances } from '../../ledger/balances/balances.ts'
-import type { OpeningOption } from '../../ledger/balances/read-opening.ts'
 import { NATIVE } from '../../ledger/prices/prices.ts'
 import { type Asset, hasTransaction } from '../movement.ts'
 import { safeText } from '../names/names.ts'
@@ -48,11 +47,11 @@ export async function planPrices(source: ConversionSource, options: PlanOptions)
     if (!days.has(date) && hasTransaction(movement)) days.set(date, { date, hash, time })
     years.add(time.slice(0, 4))
   }
-  for (const held of await heldAssets(source.output, period, options.opening))
-    if (canBePriced(source, held.asset)) add(held)
+  const heldAt = heldAtReader(source, options)
+  for (const held of await heldAssets(heldAt, period)) if (canBePriced(source, held.asset)) add(held)
   const last = Math.max(...[...years].map(Number))
   for (let year = Math.min(...[...years].map(Number)); options.yearEnds && year < last; year += 1)
-    for (const held of await heldAt(source.output, `${year}-12-31T23:59:59.999Z`, options.opening))
+    for (const held of await heldAt(`${year}-12-31T23:59:59.999Z`))
       if (canBePriced(source, held.asset)) add(held)
   return { points: [...points.values()].sort(comparePrices), days }
 }
@@ -60,26 +59,25 @@ export async function planPrices(source: ConversionSource, options: PlanOptions)
 /** An asset that a wallet moves or holds at a time, in the format of the tables. */
 type HeldAsset = { asset: Asset; time: string }
 
+/** Returns what is held at an instant, or at the newest row. */
+type HeldAt = (at: string | undefined) => Promise<HeldAsset[]>
+
 /**
  * Returns the coins and tokens that the wallets hold at the last instants before the period and of it. A period without an
  * end ends with the newest row.
  */
-async function heldAssets(
-  output: string,
-  { from, to }: Period,
-  opening: OpeningOption,
-): Promise<HeldAsset[]> {
-  return [
-    ...(from === '' ? [] : await heldAt(output, instantBefore(from), opening)),
-    ...(await heldAt(output, to === '9999' ? undefined : instantBefore(to), opening)),
-  ]
+async function heldAssets(heldAt: HeldAt, { from, to }: Period): Promise<HeldAsset[]> {
+  const before = from === '' ? [] : await heldAt(instantBefore(from))
+  return before.concat(await heldAt(to === '9999' ? undefined : instantBefore(to)))
 }
 
-/** Returns what is held at an instant, or at the newest row. */
-async function heldAt(output: string, at: string | undefined, opening: OpeningOption): Promise<HeldAsset[]> {
-  const { balances: held, newest } = await balances(output, { at, opening })
-  const time = at ?? newest?.time
-  return time === undefined ? [] : held.flatMap((balance) => assetOf(balance, time))
+function heldAtReader({ output, exports }: ConversionSource, options: PlanOptions): HeldAt {
+  const { opening, adjustments } = options
+  return async (at) => {
+    const { balances: held, newest } = await balances(output, { at, opening, adjustments, exports })
+    const time = at ?? newest?.time
+    return time === undefined ? [] : held.flatMap((balance) => assetOf(balance, time))
+  }
 }
 
 /** Returns nothing for NFTs and for tokens without decimals, which have no price. */

@@ -1,6 +1,7 @@
 import { assetBalanceKey, type Asset as BalanceAsset, isNft } from '../../core/model/asset.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
+import { type AdjustmentFindings, addAdjustments } from '../../ledger/balances/adjustments.ts'
 import { BalanceSums } from '../../ledger/balances/balance-sums.ts'
 import {
   type Balance,
@@ -37,6 +38,8 @@ export type SumOptions = ValuationOptions & {
   wallets?: readonly string[]
   /** Opening balances, held before the first row of each export, as for `balances`. @default those that are known */
   opening?: OpeningOption
+  /** CSV file of adjustments, as for `balances`. @default none */
+  adjustments?: string | undefined
   /** CSV file with the columns address and name: labels of wallets that have none in the job. */
   names?: string | undefined
 }
@@ -77,6 +80,7 @@ export type ClosedPeriod = ComputedBalances & { chain: string; lines: StatementL
 type SummedLedger = {
   manifest: Manifest
   opening: Opening
+  adjustments: AdjustmentFindings
   /** Labels by address; those of wallets that the manifest lacks are added from their rows. */
   labels: Map<string, string | null>
   selected: ReadonlySet<string>
@@ -252,8 +256,9 @@ export async function openLedgerSums(
   const labels = labelsOf(manifest)
   const selected = selectWallets(manifest, options.wallets)
   const opening = await readOpening(options.opening, { opened, labels, exports })
+  const adjustments = await addAdjustments(options.adjustments, { opened, labels, exports })
   const valuation = await openValuation(opened, options)
-  return new LedgerSums({ manifest, opening, labels, selected, ownWallets, valuation }, period)
+  return new LedgerSums({ manifest, opening, adjustments, labels, selected, ownWallets, valuation }, period)
 }
 
 /** Reads the rows of the selected wallets in chain order. */

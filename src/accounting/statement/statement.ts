@@ -1,6 +1,7 @@
 import { chainIdOf } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { optionError } from '../../core/model/option-error.ts'
+import type { AdjustmentFindings } from '../../ledger/balances/adjustments.ts'
 import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledger/balances/balances.ts'
 import type { OpeningFindings } from '../../ledger/balances/read-opening.ts'
 import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
@@ -33,6 +34,7 @@ export type StatementExport = {
   /** Balances that were negative up to the end of the period. */
   belowZero: NegativeBalance[]
   opening: OpeningFindings
+  adjustments: AdjustmentFindings
   /** Times of the first and last movement of the selected wallets. Set only if the period contains none of them. */
   ledgerTimeRange: TimeRange | undefined
 }
@@ -106,7 +108,7 @@ async function stateExport(summed: SummedExport): Promise<Part> {
   const opened = await openDataset(output)
   try {
     const sums = await openLedgerSums(opened, summed)
-    const { labels, selected, valuation, opening } = sums.ledger
+    const { labels, selected, valuation, opening, adjustments } = sums.ledger
     let range: TimeRange | undefined
     let isEmpty = true
     for await (const rows of readSelectedRows(opened, selected))
@@ -125,6 +127,7 @@ async function stateExport(summed: SummedExport): Promise<Part> {
       wallets: [...selected].sort().map((address) => ({ address, label: labels.get(address) ?? null })),
       lastBlock: lastBlockOf(opened.manifest, selected),
       opening: opening.findings,
+      adjustments,
       ledgerTimeRange: isEmpty ? range : undefined,
     }
     return { about, lines, currency: valuation.currency, pricesNeeded: valuation.needed() }

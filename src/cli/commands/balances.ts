@@ -7,9 +7,16 @@ import { oneLine } from '../../terminal/log.ts'
 import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
 import { writeQueryResult } from '../../terminal/write-query-result.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
-import { negativeLines, openingLines, unfilledLines, warnUnmatched } from '../file-warnings.ts'
+import {
+  adjustmentLines,
+  negativeLines,
+  openingLines,
+  unfilledLines,
+  warnUnmatched,
+} from '../file-warnings.ts'
 import {
   AMOUNTS_DOUBTFUL,
+  adjustmentsOption,
   namesOption,
   openingOption,
   outputArgument,
@@ -28,6 +35,7 @@ const options = [
   option('at <time>', 'After this block, at the end of this UTC day, or at this instant'),
   walletOption,
   openingOption,
+  adjustmentsOption,
   option('expect <file>', 'CSV file of expected balances; exit code 10 if they differ'),
   namesOption('wallets without a label'),
   option('template', 'Print a CSV template for --opening or --expect instead'),
@@ -56,9 +64,26 @@ export const command = defineCommand({
 
 async function printBalances(outputArg: string, args: BalancesArguments): Promise<void> {
   const { output } = await openOutput(outputArg, ['ledger'])
-  const { at, wallet: wallets = [], opening, names, expect, all = false, flags = false, format } = args
+  const {
+    at,
+    wallet: wallets = [],
+    opening,
+    adjustments,
+    names,
+    expect,
+    all = false,
+    flags = false,
+    format,
+  } = args
   if (args.template === true) return writeTemplate(output, args)
-  const result = await balances(output, { at, wallets, opening, names, all: all || expect !== undefined })
+  const result = await balances(output, {
+    at,
+    wallets,
+    opening,
+    adjustments,
+    names,
+    all: all || expect !== undefined,
+  })
   const shown = result.balances.filter(({ value }) => all || value !== 0n)
   const comparison =
     expect === undefined ? undefined : await compareExpected(result.balances, expect, result.wallets)
@@ -69,9 +94,11 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   const verdict = await readReconciliation(output)
   if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
   if (at !== undefined) log.info(asOfLine(at, result))
+  for (const line of adjustmentLines(adjustments, result.adjustments)) log.info(line)
   await warnUnmatched([output], { names })
   for (const line of [
     ...openingLines(opening, result.opening),
+    ...unfilledLines(adjustments, result.adjustments.unfilled),
     ...unfilledLines(expect, comparison?.unfilled ?? 0),
     ...negativeLines(result.belowZero),
     ...(flags ? result.flagged.map(flagLine) : []),

@@ -15,8 +15,16 @@ import { formatCount, limitLines, presentLines } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
 import { autoPriceOptions, priceFileOf } from '../fetch-price-file.ts'
-import { emptyPeriodLine, openingLines, unmatchedText, warnUnmatched } from '../file-warnings.ts'
 import {
+  adjustmentLines,
+  emptyPeriodLine,
+  openingLines,
+  unfilledLines,
+  unmatchedText,
+  warnUnmatched,
+} from '../file-warnings.ts'
+import {
+  adjustmentsOption,
   excludeSpamOption,
   namesOption,
   openingOption,
@@ -64,6 +72,7 @@ const options = [
   pricesOption('fiat values'),
   ...autoPriceOptions,
   openingOption,
+  adjustmentsOption,
   pricesNeededOption,
   tickersOption('tokens'),
   option('tickers-needed', 'Print a CSV template for --tickers instead'),
@@ -219,7 +228,10 @@ async function reportMistakes(file: string, to: string): Promise<void> {
   })
 }
 
-type ConversionOptions = Pick<ConvertOptions, 'to' | 'out' | 'labels' | 'opening' | 'from' | 'until'>
+type ConversionOptions = Pick<
+  ConvertOptions,
+  'to' | 'out' | 'labels' | 'opening' | 'adjustments' | 'from' | 'until'
+>
 
 /** Reports on stderr what was written, and what may be wrong with it. */
 function reportConversion(converted: ConversionResult, options: ConversionOptions): void {
@@ -232,11 +244,13 @@ function reportConversion(converted: ConversionResult, options: ConversionOption
     split > 0 &&
       `${formatCount(split, 'movement')} added: payments through a contract are split into transfers to your wallets`,
     placeholders && placeholderLine(placeholders),
+    adjustmentLines(options.adjustments, converted.adjustments),
   ))
     log.info(line)
   for (const line of presentLines(
     ledgerTimeRange && emptyPeriodLine(ledgerTimeRange, options),
     openingLines(options.opening, converted.opening),
+    unfilledLines(options.adjustments, converted.adjustments.unfilled),
     Object.entries(omitted).map(
       ([reason, count]) =>
         `${formatCount(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`,

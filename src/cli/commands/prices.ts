@@ -7,6 +7,7 @@ import type { Log } from '../../terminal/log.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
 import { parseCurrency, requestPrices } from '../fetch-price-file.ts'
 import {
+  adjustmentsOption,
   excludeSpamOption,
   openingOption,
   outOption,
@@ -36,6 +37,7 @@ const options = [
   excludeSpamOption,
   tickersOption('tokens that are no spam'),
   openingOption,
+  adjustmentsOption,
   ...serviceOptions,
   option('tier <name>', 'Tier of the API key', { choices: TIERS }),
   ...runLimitOptions,
@@ -63,17 +65,32 @@ export const command = defineCommand({
 })
 
 async function writePrices(outputArg: string, args: PricesArguments): Promise<void> {
-  const { out, currency, assumePegs, excludeSpam = false, tickers, opening } = args
+  const { out, currency, assumePegs, excludeSpam = false, tickers, opening, adjustments } = args
   const { sources, ...period } = sourcesAndPeriod(args)
   chooseFormat(out, { formats: ['csv'], fallback: 'csv' })
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   const { output } = located
   const csvFile = sources.find((name) => name.startsWith('csv:'))?.slice('csv:'.length)
-  const inputs = { '--tickers': tickers, '--opening': opening || undefined, '--from': csvFile }
+  const inputs = {
+    '--tickers': tickers,
+    '--opening': opening || undefined,
+    '--from': csvFile,
+    '--adjustments': adjustments,
+  }
   const file = await openResultFile({ file: out, protectedPaths: { inputs, exports: [output] } })
   await withAccess(located, args, sources.includes('service'), async (service, log) => {
     const prices = out !== undefined && (await exists(out)) ? out : undefined
-    const settings = { currency, assumePegs, excludeSpam, tickers, opening, prices, sources, service }
+    const settings = {
+      currency,
+      assumePegs,
+      excludeSpam,
+      tickers,
+      opening,
+      adjustments,
+      prices,
+      sources,
+      service,
+    }
     const fetched = await requestPrices(output, { ...settings, ...period }, { log, file: out })
     await file.write(priceFileText(fetched.lines))
     await file.close()

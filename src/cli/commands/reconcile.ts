@@ -1,21 +1,32 @@
 import { APIS } from '../../core/model/api.ts'
+import { csvRows } from '../../core/platform/csv-rows.ts'
+import { writeNamedFile } from '../../core/platform/user-file.ts'
 import { formatCount, limitLines } from '../../terminal/format.ts'
-import { oneLine } from '../../terminal/log.ts'
+import { type Log, oneLine } from '../../terminal/log.ts'
 import { print } from '../../terminal/print.ts'
+import { shellQuote } from '../../terminal/shell-quote.ts'
 import { writeQueryResult } from '../../terminal/write-query-result.ts'
+import { ADJUSTMENT_COLUMNS, proposeAdjustments } from '../../verify/reconcile/propose-adjustments.ts'
 import type { ReconcileResult } from '../../verify/reconcile/reconcile.ts'
 import type { ReconciledBalance } from '../../verify/reconcile/verdict.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
 import { openingLines } from '../file-warnings.ts'
-import { openingOption, outputArgument, resultFormatOption, walletOption } from '../options/export-options.ts'
+import {
+  adjustmentsOption,
+  openingOption,
+  outputArgument,
+  resultFormatOption,
+  walletOption,
+} from '../options/export-options.ts'
 import { logOptions } from '../options/log.ts'
-import { openOutput } from '../options/output-argument.ts'
+import { type LocatedOutput, openOutput } from '../options/output-argument.ts'
 import { count } from '../options/parsers.ts'
 import { serviceOptions, withService } from '../options/service.ts'
 import { acceptOption, reconcileAndStore, verdictError, verdictLines } from '../reconcile-jobs.ts'
-import { stdoutWriter } from '../result-file.ts'
+import { chooseFormat, exists, stdoutWriter } from '../result-file.ts'
 import { STARTS_OVER } from '../signals.ts'
 import { balanceCells, printableTable, roundAmount } from '../table-cells.ts'
+import { usageError } from '../usage-error.ts'
 
 const options = [
   ...serviceOptions,
@@ -27,7 +38,12 @@ const options = [
   walletOption,
   option('sample <n>', 'Only this number of wallets, always the same ones', { parse: count() }),
   openingOption,
+  adjustmentsOption,
   acceptOption,
+  option(
+    'write-adjustments <file>',
+    'Write a new file for --adjustments that closes each difference, to check and complete',
+  ),
   option('bisect', 'Do not search for the transaction with which a difference begins', { negatable: true }),
   option('all', 'Include balances that agree'),
   resultFormatOption,
@@ -47,16 +63,29 @@ export const command = defineCommand({
     ['reconcile output/mine --opening opening.csv', 'With balances that no exported block shows'],
     ['reconcile output/mine --format csv > differences.csv', 'All columns, as a file'],
     ['reconcile output/mine --accept differences.csv', 'Without an error for these differences'],
+    ['reconcile output/mine --write-adjustments adjustments.csv', 'A proposal for the books'],
   ],
   run: ({ output, ...args }) => reconcile(output, args),
 })
 
 async function reconcile(outputArg: string, args: OptionValues<typeof options>): Promise<void> {
-  const { wallet: wallets = [], sample, opening, accept, all, bisect, format, quiet = false } = args
+  const {
+    wallet: wallets = [],
+    sample,
+    opening,
+    adjustments,
+    accept,
+    all,
+    bisect,
+    format,
+    quiet = false,
+  } = args
+  const { writeAdjustments: proposal } = args
+  if (proposal !== undefined) await requireNewFile(proposal)
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   const access = { args, operation: 'balances', interruption: STARTS_OVER } as const
   await withService(located, access, async ({ service, log }) => {
-    const request = { service, wallets, sample, opening, accept, all, bisect }
+    const request = { service, wallets, sample, opening, adjustments, accept, all, bisect }
     const result = await reconcileAndStore(located, request, log)
     for (const line of openingLines(opening, result.opening)) log.warn(line)
     const isTable = format === 'table'
@@ -65,9 +94,31 @@ async function reconcile(outputArg: string, args: OptionValues<typeof options>):
     const lines = [...(isTable ? causeLines(result) : []), ...verdictLines(result)]
     if (isTable && !quiet) print(lines)
     else for (const line of lines) log.info(line)
+    if (proposal !== undefined) await propose(proposal, located, result, log)
     const error = verdictError(result, located.name, isTable ? LISTED_FIX : COLUMN_FIX)
     if (error !== undefined) throw error
   })
+}
+
+/** A file that exists may contain lines of the user. */
+async function requireNewFile(file: string): Promise<void> {
+  chooseFormat(file, { formats: ['csv'], fallback: 'csv' })
+  if (await exists(file))
+    throw usageError(
+      `${file} already exists and may contain adjustments that you made`,
+      `Name another file with --write-adjustments; with --adjustments ${shellQuote(file)} only what remains is written.`,
+    )
+}
+
+async function propose(
+  file: string,
+  { output }: LocatedOutput,
+  result: ReconcileResult,
+  log: Log,
+): Promise<void> {
+  const lines = await proposeAdjustments(output, result.rows)
+  await writeNamedFile(file, csvRows([ADJUSTMENT_COLUMNS, ...lines]))
+  log.info(`${formatCount(lines.length, 'adjustment')} proposed: check type and time of each in ${file}`)
 }
 
 const NEXT = 'then run this command again'

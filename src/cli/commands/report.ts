@@ -11,7 +11,13 @@ import { print } from '../../terminal/print.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
 import { autoPriceOptions, priceFileOf } from '../fetch-price-file.ts'
 import { warnUnmatched } from '../file-warnings.ts'
-import { namesOption, openingOption, outputsArgument, pricesOption } from '../options/export-options.ts'
+import {
+  adjustmentsOption,
+  namesOption,
+  openingOption,
+  outputsArgument,
+  pricesOption,
+} from '../options/export-options.ts'
 import { openLog } from '../options/log.ts'
 import { openOutputs } from '../options/output-argument.ts'
 import { chooseFormat, fileOf, stdoutWriter } from '../result-file.ts'
@@ -24,6 +30,7 @@ const options = [
   option('title <text>', 'Title of the report (default: the name of the job)'),
   namesOption('counterparties, and wallets without a label'),
   openingOption,
+  adjustmentsOption,
   pricesOption('the fiat value of balances and fees'),
   ...autoPriceOptions,
   option('max-rows <count>', 'Maximum ledger rows in the report, newest first', {
@@ -72,8 +79,15 @@ async function writeReport(
 ): Promise<void> {
   chooseFormat(args.out, { formats: ['html'], fallback: 'html', fixes: PDF_FIX })
   const outputs = await openOutputs(outputArgs)
-  const { prices: given, opening } = args
-  const prices = await priceFileOf(outputs, { prices: given, opening, currency, maxRequests, yearEnds: true })
+  const { prices: given, opening, adjustments } = args
+  const prices = await priceFileOf(outputs, {
+    prices: given,
+    opening,
+    adjustments,
+    currency,
+    maxRequests,
+    yearEnds: true,
+  })
   const settings = { ...args, prices }
   for (const { output } of outputs) await warnIfRowsMissing(output)
   const folders = outputs.map(({ output }) => output) as [string, ...string[]]

@@ -19,9 +19,17 @@ import { storedReconciliationLines } from '../../terminal/reconciliation-lines.t
 import { type PrintableResult, RESULT_FORMATS, writeQueryResult } from '../../terminal/write-query-result.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
 import { autoPriceOptions, priceFileOf } from '../fetch-price-file.ts'
-import { emptyPeriodLine, negativeLines, openingLines, warnUnmatched } from '../file-warnings.ts'
+import {
+  adjustmentLines,
+  emptyPeriodLine,
+  negativeLines,
+  openingLines,
+  unfilledLines,
+  warnUnmatched,
+} from '../file-warnings.ts'
 import {
   AMOUNTS_DOUBTFUL,
+  adjustmentsOption,
   namesOption,
   openingOption,
   outOption,
@@ -44,6 +52,7 @@ const options = [
   ...periodOptions,
   walletOption,
   openingOption,
+  adjustmentsOption,
   namesOption('wallets without a label'),
   pricesOption('fiat values'),
   ...autoPriceOptions,
@@ -76,11 +85,11 @@ export const command = defineCommand({
 async function printStatement(outputArgs: string[], given: StatementArguments): Promise<void> {
   const { currency, maxRequests, ...settings } = given
   const located = await openOutputs(outputArgs, ['ledger'])
-  const { from, until, year, opening } = settings
+  const { from, until, year, opening, adjustments } = settings
   const period = { from, until, ...year }
   // Prices are requested only for a statement that can be made.
   parseStatementPeriod(period)
-  const auto = { ...period, prices: settings.prices, opening, currency, maxRequests }
+  const auto = { ...period, prices: settings.prices, opening, adjustments, currency, maxRequests }
   const prices = await priceFileOf(located, auto)
   await writeStatement(located, prices === undefined ? settings : { ...settings, prices })
 }
@@ -90,7 +99,12 @@ async function writeStatement(located: readonly LocatedOutput[], args: Statement
   const [first, ...others] = located.map(({ output }) => output)
   const folders: [string, ...string[]] = [first ?? '', ...others]
   const settings = { ...rest, ...year, wallets }
-  const inputs = { '--prices': args.prices, '--opening': args.opening || undefined, '--names': args.names }
+  const inputs = {
+    '--prices': args.prices,
+    '--opening': args.opening || undefined,
+    '--adjustments': args.adjustments,
+    '--names': args.names,
+  }
   const protectedPaths = { inputs, exports: folders }
   if (pricesNeeded)
     return writeCsvTemplate(
@@ -126,15 +140,17 @@ async function report(stated: Statement, located: readonly LocatedOutput[], args
   const manifests: Manifest[] = []
   for (const [at, { output, name }] of located.entries()) {
     const stateOf = stated.exports[at] as Statement['exports'][number]
-    const { ledgerTimeRange, opening, belowZero } = stateOf
+    const { ledgerTimeRange, opening, adjustments, belowZero } = stateOf
     manifests.push(await warnIfIncomplete(output))
     const verdict = await readReconciliation(output)
     if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
     const place = located.length > 1 ? `${name}: ` : ''
     log.info(`${place}${periodLine(stated, stateOf)}`)
+    for (const line of adjustmentLines(args.adjustments, adjustments)) log.info(`${place}${line}`)
     for (const line of presentLines(
       ledgerTimeRange && emptyPeriodLine(ledgerTimeRange, { ...args, ...args.year }),
       openingLines(args.opening, opening),
+      unfilledLines(args.adjustments, adjustments.unfilled),
       negativeLines(belowZero),
     ))
       log.warn(`${place}${line}`)

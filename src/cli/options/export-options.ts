@@ -31,6 +31,11 @@ export const openingOption = option(
   { negatable: true },
 )
 
+export const adjustmentsOption = option(
+  'adjustments <file>',
+  'CSV file of movements that the chain does not show (time, chain, wallet_address, asset_type, asset_address, token_id, amount or value, type, note)',
+)
+
 export const namesOption = (named: string) =>
   option('names <file>', `CSV file (address,name) that names ${named}`)
 

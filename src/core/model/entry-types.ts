@@ -34,12 +34,17 @@ export const ENTRY_TYPES = {
   export: { rowOf: 'sender', countsAs: 'transfer', allowsSwap: false },
   /** What a wallet held before its first row. Only conversions have it; the ledger does not. */
   opening: { rowOf: 'either', countsAs: 'opening', allowsSwap: false },
+  /** Lines of the user's file of adjustments, of which the ledger has none: income, and everything else. */
+  declared_income: { rowOf: 'receiver', countsAs: 'transfer', allowsSwap: false },
+  declared: { rowOf: 'either', countsAs: 'transfer', allowsSwap: false },
 } as const satisfies Readonly<Record<string, EntryRules>>
 
 export type EntryType = keyof typeof ENTRY_TYPES
 
 /** Values of the column `entry_type` of the ledger. */
-export const LEDGER_ENTRY_TYPES = Object.keys(ENTRY_TYPES).filter((type) => type !== 'opening')
+export const LEDGER_ENTRY_TYPES = Object.keys(ENTRY_TYPES).filter(
+  (type) => type !== 'opening' && !type.startsWith('declared'),
+)
 
 const RULES: ReadonlyMap<string, EntryRules> = new Map(Object.entries(ENTRY_TYPES))
 const UNKNOWN: EntryRules = { rowOf: 'either', countsAs: 'transfer', allowsSwap: false }

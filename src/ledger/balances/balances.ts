@@ -10,6 +10,7 @@ import { knownContracts } from '../../core/model/well-known-tokens.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { applyNames } from '../../read/address-book.ts'
 import { openDataset, requireLedger, uncoveredWalletError } from '../../read/dataset.ts'
+import { type AdjustmentFindings, addAdjustments } from './adjustments.ts'
 import {
   type BalanceSum,
   BalanceSums,
@@ -33,7 +34,9 @@ export type BalancesOptions = {
    * false uses none. @default those that the last `reconcile` learned, and the genesis records in the manifest
    */
   opening?: OpeningOption
-  /** All exports that a file of opening balances is about. @default this one */
+  /** CSV file of movements that no chain data shows, which count as rows of their time. @default none */
+  adjustments?: string | undefined
+  /** All exports that files of opening balances and adjustments are about. @default this one */
   exports?: readonly ChainWallets[] | undefined
   /** CSV file with the columns address and name: labels of wallets that have none in the job. */
   names?: string | undefined
@@ -92,6 +95,7 @@ export type Balances = {
   /** The wallets that were summed, sorted by address. */
   wallets: NamedWallet[]
   opening: OpeningFindings
+  adjustments: AdjustmentFindings
   /** The last block up to which every selected wallet was read. */
   lastBlock: number
 }
@@ -118,6 +122,7 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     const labels = labelsOf(manifest)
     const { exports } = options
     const { amounts, findings: opening } = await readOpening(options.opening, { opened, labels, exports })
+    const adjustments = await addAdjustments(options.adjustments, { opened, labels, exports })
     for (const { wallet, asset, value } of amounts) if (selected.has(wallet)) sums.open(wallet, asset, value)
     const columns = ['wallet_label', 'block_timestamp', 'asset_decimals', ...SUMMED_COLUMNS] as const
     for await (const rows of opened.stream('ledger', columns)) {
@@ -133,7 +138,8 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     }
     const result = toBalances(sums, { labels, manifest, newest, all: options.all ?? false })
     const wallets = [...selected].sort().map((address) => ({ address, label: labels.get(address) ?? null }))
-    return { ...result, newest, wallets, opening, lastBlock: lastBlockOf(manifest, selected) }
+    const lastBlock = lastBlockOf(manifest, selected)
+    return { ...result, newest, wallets, opening, adjustments, lastBlock }
   } finally {
     await opened.close()
   }

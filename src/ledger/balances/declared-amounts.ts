@@ -56,10 +56,7 @@ export async function readDeclaredAmounts(file: string, context: AmountContext):
   const lines = new Map<string, number>()
   let unfilled = 0
   const ofOtherChains = await readAssetLines(file, context, ({ line, wallet, asset, cells, expect }) => {
-    if (!('value' in cells) && !('amount' in cells))
-      throw missingColumns({ file, line }, 'value, in the smallest unit, or amount, in whole units')
-    const decimals = asset.type === 'native' ? COIN_DECIMALS : context.decimalsOf(asset)
-    const value = toSmallestUnits(cells, expect, decimals)
+    const value = valueOfLine({ line, wallet, asset, cells, expect }, file, context)
     if (value === undefined) {
       unfilled += 1
       return
@@ -76,10 +73,25 @@ export async function readDeclaredAmounts(file: string, context: AmountContext):
   return { amounts, unfilled, ofOtherChains }
 }
 
+/** The value of a line in the smallest unit; undefined if it has neither value nor amount. Throws USAGE if it is invalid. */
+export function valueOfLine(
+  { line, asset, cells, expect }: AssetLine,
+  file: string,
+  context: AmountContext,
+): bigint | undefined {
+  if (!('value' in cells) && !('amount' in cells))
+    throw missingColumns({ file, line }, 'value, in the smallest unit, or amount, in whole units')
+  return toSmallestUnits(cells, expect, decimalsIn(context, asset))
+}
+
+/** The decimals of an asset; null if unknown. */
+export const decimalsIn = (context: AmountContext, asset: Asset): number | null =>
+  asset.type === 'native' ? COIN_DECIMALS : context.decimalsOf(asset)
+
 type CheckCell = (column: string, isValid: boolean, expected: string) => void
 
 /** A line about a wallet's balance of an asset. */
-type AssetLine = CsvRecord & { wallet: string; asset: Asset; expect: CheckCell }
+export type AssetLine = CsvRecord & { wallet: string; asset: Asset; expect: CheckCell }
 
 /**
  * Reads a CSV file about balances: `wallet_address` or `wallet_label` (either accepts an address or a label), the columns of

@@ -1,9 +1,14 @@
-import { assetBalanceKey } from '../../core/model/asset.ts'
+import { type Asset, assetBalanceKey } from '../../core/model/asset.ts'
 import { chainIdOf } from '../../core/model/chains.ts'
 import type { Coverage, Manifest } from '../../core/model/manifest.ts'
 import type { Dataset } from '../../read/dataset.ts'
 import { readReconciliation } from '../../read/read-reconciliation.ts'
-import { type DeclaredAmount, readDeclaredAmounts, type WalletAmount } from './declared-amounts.ts'
+import {
+  type AmountContext,
+  type DeclaredAmount,
+  readDeclaredAmounts,
+  type WalletAmount,
+} from './declared-amounts.ts'
 
 /**
  * Which opening balances are used, held before the first row: those of a CSV file, or none (`false`). @default those that
@@ -35,7 +40,7 @@ export function sumFindings(all: readonly OpeningFindings[]): OpeningFindings {
   }
 }
 
-type OpeningContext = {
+export type OpeningContext = {
   opened: Dataset
   labels: ReadonlyMap<string, string | null>
   /** All exports that the file is about, this one included. @default this one */
@@ -52,13 +57,25 @@ export async function readOpening(
 ): Promise<Opening> {
   if (option === false) return { amounts: [], findings: NO_FINDINGS }
   if (option === undefined) return { amounts: await readKnownOpening(opened), findings: NO_FINDINGS }
+  const context = await amountContextOf({ opened, labels, exports })
+  const { amounts, ...counts } = await readDeclaredAmounts(option, context)
+  const withoutRows = amounts.filter(({ asset }) => !context.hasRows(asset))
+  return { amounts, findings: { ...counts, withoutRows } }
+}
+
+/** What a file of amounts of the wallets of an export may name. Lines of other exports of the chain are skipped. */
+export async function amountContextOf({
+  opened,
+  labels,
+  exports,
+}: OpeningContext): Promise<AmountContext & { hasRows(asset: Asset): boolean }> {
   const { job, coverage } = opened.manifest
   const id = chainIdOf(job.chain)
   const all = exports ?? [{ chain: id, coverage }]
   const ofChain = all.filter(({ chain }) => chainIdOf(chain) === id).flatMap((wallets) => wallets.coverage)
   const names = [...labels, ...labelsIn(ofChain.filter(({ address }) => !labels.has(address)))]
   const decimals = await readDecimals(opened)
-  const { amounts, ...counts } = await readDeclaredAmounts(option, {
+  return {
     labels: names.flatMap(([, label]) => label ?? []),
     walletsLabelled: (name) => names.flatMap(([address, label]) => (label === name ? [address] : [])),
     wallets: {
@@ -67,11 +84,9 @@ export async function readOpening(
       expected: 'the address of a wallet of the export',
     },
     decimalsOf: (asset) => decimals.get(assetBalanceKey('', asset)) ?? null,
+    hasRows: (asset) => asset.type === 'native' || decimals.has(assetBalanceKey('', asset)),
     chain: { id, isRequired: all.some(({ chain }) => chainIdOf(chain) !== id) },
-  })
-  const hasRows = ({ asset }: DeclaredAmount) =>
-    asset.type === 'native' || decimals.has(assetBalanceKey('', asset))
-  return { amounts, findings: { ...counts, withoutRows: amounts.filter((line) => !hasRows(line)) } }
+  }
 }
 
 const labelsIn = (coverage: readonly Coverage[]) =>

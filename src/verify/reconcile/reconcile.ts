@@ -3,6 +3,7 @@ import { DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Coverage, Manifest } from '../../core/model/manifest.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
+import { addAdjustments } from '../../ledger/balances/adjustments.ts'
 import { labelsOf, selectWallets } from '../../ledger/balances/balances.ts'
 import {
   genesisBalances,
@@ -41,6 +42,8 @@ export type ReconcileOptions = {
    * service states before the first exported block. @default the genesis records in the manifest
    */
   opening?: OpeningOption
+  /** CSV file of adjustments, as for `balances`, which the ledger's sums contain. @default none */
+  adjustments?: string | undefined
   /**
    * CSV file of differences, with the columns of `ReconciledBalance`, that do not count as errors: those of a token whatever
    * they are, those of the native coin only if they equal `difference`, if that is filled in. @default none
@@ -84,6 +87,7 @@ export async function reconcileOutput(folder: string, options: ReconcileOptions)
     requireLedger(output.manifest, folder, 'balances are computed from')
     const wallets = chooseWallets(folder, output.manifest, options)
     const opening = await readGivenOpening(output, options.opening)
+    await addAdjustments(options.adjustments, { opened: output, labels: labelsOf(output.manifest) })
     const source = sourceOf(options.service.api ?? DEFAULT_API)
     const { reader, counts, close } = await source.openBalances(options.service, output.manifest.job.chain)
     try {
