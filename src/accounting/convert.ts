@@ -13,9 +13,10 @@ import {
   openOmissions,
   requireWorkbookPreset,
 } from './conversion-target.ts'
+import { noAttachedFees } from './csv/attach-fees.ts'
 import { openCsvWriter } from './csv/csv-writer.ts'
 import type { Preset } from './csv/preset.ts'
-import { FORMAT_NAMES, JOURNALS, MULTI_FILE_WRITERS, PRESETS } from './formats.ts'
+import { FORMAT_NAMES, JOURNALS, MULTI_FILE_WRITERS, PRESETS, roundsAmounts } from './formats.ts'
 import { openJournalWriter } from './journals/journal-writer.ts'
 import type { LabelFindings } from './labels.ts'
 import { type Movement, toOmitted } from './movement.ts'
@@ -23,6 +24,7 @@ import { matchMultisends } from './multisends.ts'
 import { tickerName } from './names/names.ts'
 import {
   type ConvertOptions,
+  type Period,
   parsePeriod,
   readTimeRange,
   resolveOutputFile,
@@ -50,7 +52,7 @@ export type ConversionResult = {
    * to this conversion.
    */
   staleFiles: string[]
-  /** Number of movements per reason that were omitted, or whose amount was cut off because the format has fewer decimals. */
+  /** Number of movements per reason that were omitted, or whose amount was rounded because the format has fewer decimals. */
   omitted: Record<string, number>
   /** Times of the first and last movement of the export. Set only if the period contains none of its movements. */
   ledgerTimeRange: TimeRange | undefined
@@ -111,9 +113,11 @@ async function convertSources(
 ): Promise<ConversionResult> {
   const period = parsePeriod(options.from, options.until)
   const prices = await readConversionPrices(sources, options.prices)
+  // What a format rounds depends on the movements before the period.
+  const read = roundsAmounts(options.to) ? { ...period, from: '' } : period
   const opened = await Promise.all(
     sources.map(async (source) => {
-      const { movements, findings } = await readOpeningMovements(options.opening, source, period)
+      const { movements, findings } = await readOpeningMovements(options.opening, source, read)
       return { ...source, opening: movements, findings }
     }),
   )
@@ -131,10 +135,12 @@ async function convertSources(
   try {
     const target = await openConversionTarget(options, files)
     const onSpam = (movement: Movement, reason: string) => {
+      if (isBefore(period, movement)) return
       converted.movements += 1
       omissions.add(toOmitted(movement, reason))
     }
-    await writeTransactions(streamTransactions(opened, period, onSpam), writer, target, converted)
+    const transactions = skipEarlier(streamTransactions(opened, read, onSpam), period, writer)
+    await writeTransactions(transactions, writer, target, converted)
   } finally {
     await writer.close?.()
   }
@@ -189,6 +195,7 @@ async function openWriter(conversion: Conversion): Promise<TextWriter> {
     })
   if (format === 'xlsx') requireWorkbookPreset(conversion.options)
   if (program !== undefined) return openCsvWriter(program, conversion)
+  if (journal !== undefined && conversion.options.fees === 'attach') throw noAttachedFees(to)
   if (journal !== undefined) return openJournalWriter(journal, conversion)
   throw optionError('to', { found: to, expected: FORMAT_NAMES.join(', ') })
 }
@@ -206,6 +213,25 @@ async function timeRangeOf(sources: readonly ConversionSource[]): Promise<TimeRa
     .sort()
     .at(-1)
   return first === undefined || last === undefined ? undefined : { first, last }
+}
+
+/** Passes transactions before the period to `skip`. */
+async function* skipEarlier(
+  transactions: Transactions,
+  period: Period,
+  { skip, isUntyped }: TextWriter,
+): Transactions {
+  for await (const movements of transactions) {
+    const [first] = movements
+    if (first === undefined || !isBefore(period, first)) yield movements
+    else skip?.(isUntyped ? movements : matchMultisends(movements))
+  }
+}
+
+/** Whether a movement is before a period. Opening balances belong to the first row, which is a second after them. */
+function isBefore({ from }: Period, { time, type }: Movement): boolean {
+  if (type !== 'opening') return time < from
+  return new Date(Date.parse(time) + 1_000).toISOString() < from
 }
 
 /** Joins consecutive transactions of the same second. */

@@ -2,8 +2,10 @@ import { shiftDecimal } from '../core/platform/decimal.ts'
 
 /** The numbers that an import format can represent. */
 export type NumberRules = {
-  /** Maximum decimal places. Further digits are cut off, and the remainder is listed as omitted. */
+  /** Maximum decimal places. Rows are rounded to them before they are formatted (`Remainders`). */
   maxDecimals?: number
+  /** Whether the program reads numbers as floating point, and rounds them to `maxDecimals`. @default false */
+  readsFloats?: boolean
   /** Maximum significant digits, without leading zeros. A movement with a longer amount is omitted and listed. */
   maxDigits?: number
   /**
@@ -20,25 +22,17 @@ export type NumberRules = {
   needsPoint?: boolean
 }
 
-export type FormattedAmount = {
-  /** A non-negative decimal number without an exponent. */
-  text: string
-  /** The amount that was cut off, in the asset's smallest unit. */
-  remainder: bigint
-}
-
-/** Formats an amount. Undefined if the format cannot represent it: its decimals are unknown, or it has too many digits. */
-export function formatAmount(
-  value: bigint,
-  decimals: number | null,
-  rules: NumberRules,
-): FormattedAmount | undefined {
+/**
+ * Formats an amount as a non-negative decimal number without an exponent, cut off after the last decimal of the format.
+ * Undefined if the format cannot represent it: its decimals are unknown, or it has too many digits.
+ */
+export function formatAmount(value: bigint, decimals: number | null, rules: NumberRules): string | undefined {
   if (decimals === null || decimals > 255) return undefined
   const { maxDecimals = 255, maxDigits = Number.POSITIVE_INFINITY } = rules
   const remainder = decimals > maxDecimals ? value % 10n ** BigInt(decimals - maxDecimals) : 0n
   const text = shiftDecimal(String(remainder === 0n ? value : value - remainder), decimals)
   if (text === null || (text.length > maxDigits && significantDigits(text) > maxDigits)) return undefined
-  return { text: withDecimalPoint(text, rules), remainder }
+  return withDecimalPoint(text, rules)
 }
 
 /** Explains why `formatAmount` returned undefined. */

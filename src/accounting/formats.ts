@@ -50,6 +50,12 @@ export const FORMAT_NAMES: readonly string[] = [...PRESETS, ...MULTI_FILE_WRITER
 /** Whether a format consists of several files, for which `out` is a folder. */
 export const consistsOfFiles = (to: string): boolean => MULTI_FILE_WRITERS.some(({ name }) => name === to)
 
+/** Whether a format has fewer decimals than assets, so that its amounts depend on those before. */
+export const roundsAmounts = (to: string): boolean =>
+  [...PRESETS, ...MULTI_FILE_WRITERS.flatMap(({ files }) => files)].some(
+    ({ name, numbers }) => name === to && numbers.maxDecimals !== undefined,
+  )
+
 /** Whether a format may also be written as a workbook. */
 export const mayBeWorkbook = (to: string): boolean =>
   PRESETS.some(({ name, isForPeople }) => name === to && isForPeople)

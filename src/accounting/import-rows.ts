@@ -24,6 +24,8 @@ export type ImportRow = {
    * @default false
    */
   hasShare?: boolean
+  /** Whether a received amount is income for certain: a reward of a known protocol. @default false */
+  isIncome?: boolean
   /** What the row is in a deposit or withdrawal. @default neither */
   poolMove?: PoolMove | undefined
   in: Leg | undefined
@@ -33,8 +35,11 @@ export type ImportRow = {
   mergedRows?: readonly ImportRow[]
   /** The type or account that the user's labels assign to the row. */
   label: string | undefined
-  /** Explorer formats only: the fee that shares the row with the amount, and the summary of the transaction. */
+  /** The fee that shares the row with the amount. */
   fee?: Leg | undefined
+  /** Whether the sent amount includes the fee. @default false */
+  isFeeIncluded?: boolean
+  /** Explorer formats only: the summary of the transaction. */
   transaction?: TransactionSummary | undefined
 }
 
@@ -50,7 +55,7 @@ export type TransactionSummary = {
 /** Returns the user's label for a row. */
 export type Labels = (row: ImportRow) => string | undefined
 
-/** Whether a swap may be one row. If not, its movements are separate rows, because one side may be representable. */
+/** Whether a swap may be one row. If not, its assets have separate rows, because one side may be representable. */
 export type AcceptsSwap = (row: ImportRow) => boolean
 
 /**
@@ -67,8 +72,8 @@ export function acceptsSwapIn(mode: SwapMode, canWrite: AcceptsSwap): AcceptsSwa
 
 /**
  * Returns the rows for the movements of one wallet in one transaction, in ledger order, without labels. Each wrap, and a
- * swap of the other movements, becomes one row if `acceptsSwap` returns true; these rows follow the others. Without
- * `acceptsSwap`, every movement has a row of its own.
+ * swap of the other movements, becomes one row if `acceptsSwap` returns true; these rows follow the others. In other swaps,
+ * and in deposits to pools and withdrawals, refunds are subtracted. Without `acceptsSwap`, every movement has a row of its own.
  */
 export function importRowsOf(movements: readonly Movement[], acceptsSwap?: AcceptsSwap): ImportRow[] {
   // Most transactions of most wallets end here.
@@ -76,12 +81,49 @@ export function importRowsOf(movements: readonly Movement[], acceptsSwap?: Accep
   const wraps = pairWraps(movements)
   const others = withoutPaired(movements, wraps)
   const poolMoves = poolMovesOf(others)
-  const pairs =
-    acceptsSwap === undefined ? [] : [...wraps, ...findSwap(others, poolMoves)].filter(acceptsSwap)
-  const rows = withoutPaired(movements, pairs).map((movement) => importRowOf(movement))
+  const swaps = acceptsSwap === undefined ? [] : [...wraps, ...findSwap(others, poolMoves)]
+  const pairs = swaps.filter((row) => acceptsSwap?.(row))
+  const rest = withoutPaired(movements, pairs)
+  const ofSwaps = new Set(swaps.flatMap((row) => (row.isWrap ? [] : row.movements)))
+  const rows =
+    acceptsSwap === undefined
+      ? rest.map((movement) => importRowOf(movement))
+      : rowsWithoutRefunds(rest, (movement) => ofSwaps.has(movement) || poolMoves.has(movement))
   if (poolMoves.size > 0) for (const row of rows) row.poolMove = poolMoves.get(row.movements[0])
   return [...rows, ...pairs]
 }
+
+/** Returns a row per movement. What came back of an asset that was sent, or was returned of one that was received, is subtracted. */
+function rowsWithoutRefunds(
+  movements: readonly Movement[],
+  mayHaveRefunds: (movement: Movement) => boolean,
+): ImportRow[] {
+  const byAsset = new Map<string, Movement[]>()
+  for (const movement of movements) {
+    if (!mayHaveRefunds(movement)) continue
+    const ofAsset = byAsset.get(assetKey(movement.asset))
+    if (ofAsset === undefined) byAsset.set(assetKey(movement.asset), [movement])
+    else ofAsset.push(movement)
+  }
+  return movements.flatMap((movement) => {
+    const ofAsset = mayHaveRefunds(movement) ? byAsset.get(assetKey(movement.asset)) : undefined
+    const net = ofAsset && netRowOf(ofAsset)
+    if (net === undefined) return [importRowOf(movement)]
+    return movement === ofAsset?.[0] ? [net] : []
+  })
+}
+
+/** The row of an asset's movements, if they have both directions and do not cancel each other out. */
+function netRowOf(movements: readonly Movement[]): ImportRow | undefined {
+  const [received, sent] = [movements.filter(({ isOut }) => !isOut), movements.filter(({ isOut }) => isOut)]
+  const net = sumOf(received) - sumOf(sent)
+  const [first, ...others] = net > 0n ? [...received, ...sent] : [...sent, ...received]
+  if (first === undefined || received.length === 0 || sent.length === 0 || net === 0n) return undefined
+  const leg = { asset: first.asset, value: net > 0n ? net : -net }
+  return { ...importRowOf(first), [net > 0n ? 'in' : 'out']: leg, movements: [first, ...others] }
+}
+
+const sumOf = (movements: readonly Movement[]) => movements.reduce((sum, { value }) => sum + value, 0n)
 
 /** Whether the wallet received and sent something, without fees. Swaps, wraps and moves of pools need both. */
 function hasBothDirections(movements: readonly Movement[]): boolean {
@@ -164,18 +206,42 @@ function swapRow(
   return { kind: 'swap', isOwn: false, isWrap, in: into, out, movements, label: undefined }
 }
 
+/** Returns the row with a fee of its transaction; undefined if the fee needs a row of its own. */
+export type AttachFee = (row: ImportRow, fee: ImportRow) => ImportRow | undefined
+
+export type RowOptions = {
+  labelOf: Labels
+  /** Undefined if no swap may be one row. */
+  acceptsSwap?: AcceptsSwap | undefined
+  /** Undefined if every fee has a row of its own. */
+  attachFee?: AttachFee | undefined
+}
+
 /** Returns the rows of the movements of one transaction or second, wallet by wallet, with the user's labels. */
 export function labelledRowsOf(
   movements: readonly Movement[],
-  { labelOf, acceptsSwap }: { labelOf: Labels; acceptsSwap?: AcceptsSwap | undefined },
+  { labelOf, acceptsSwap, attachFee }: RowOptions,
 ): ImportRow[] {
   const rows: ImportRow[] = []
-  for (const group of groupByWallet(movements))
-    for (const row of importRowsOf(group, acceptsSwap)) {
-      row.label = labelOf(row)
+  for (const group of groupByWallet(movements)) {
+    const ofWallet = importRowsOf(group, acceptsSwap)
+    for (const row of ofWallet) row.label = labelOf(row)
+    for (const row of attachFee === undefined ? ofWallet : withAttachedFee(ofWallet, attachFee))
       rows.push(row)
-    }
+  }
   return rows
+}
+
+/** Attaches the fee of a transaction to its swap or else to its first sent amount, if it has one and its row can have a fee. */
+function withAttachedFee(rows: readonly ImportRow[], attachFee: AttachFee): readonly ImportRow[] {
+  const [fee, ...otherFees] = rows.filter(({ kind }) => kind === 'fee')
+  const paid =
+    rows.find(({ kind }) => kind === 'swap') ??
+    rows.find(({ kind, movements: [{ type }] }) => kind === 'out' && type !== 'self')
+  if (fee === undefined || otherFees.length > 0 || paid === undefined) return rows
+  const attached = attachFee(paid, fee)
+  if (attached === undefined) return rows
+  return rows.flatMap((row) => (row === fee ? [] : [row === paid ? attached : row]))
 }
 
 /** Returns the row of one movement. `transaction` is needed for explorer formats only. */

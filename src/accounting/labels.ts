@@ -5,7 +5,7 @@ import { type CsvRecord, readRecords, recordError } from '../read/csv-records.ts
 import { describeSides, type ProgramTypes } from './csv/preset.ts'
 import type { ImportRow, Labels, LegSide } from './import-rows.ts'
 import type { Movement } from './movement.ts'
-import { tickerName } from './names/names.ts'
+import { tickerName, withoutParameters } from './names/names.ts'
 
 /** Labels that matched nothing. */
 type UnmatchedLabels = { count: number; first: { line: number; match: string } }
@@ -278,7 +278,7 @@ function timeRange({ from = '', until = '' }: Conditions): { from: number; to: n
 const TEXTS: Readonly<Record<TextColumn, (movement: Movement) => readonly (string | null | undefined)[]>> = {
   transaction: ({ transaction }) => [transaction],
   counterparty: ({ counterparty, counterpartyName, via }) => [counterparty, counterpartyName, via],
-  method: ({ method }) => [method],
+  method: ({ method }) => [method, method && withoutParameters(method)],
   // The symbol in the rows is not compared: anyone can create a token with the symbol of another one.
   token: ({ asset, chain }) => [
     asset.address ?? 'native',

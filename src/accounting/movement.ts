@@ -79,3 +79,12 @@ export type Omitted = {
 export function toOmitted(movement: Movement, reason: string): Omitted {
   return { movement, value: movement.isOut ? -movement.value : movement.value, reason }
 }
+
+/** Describes the difference between an amount and what the file has of it, in the smallest unit; negative if that is more. */
+export function toRounded(movement: Movement, difference: bigint, isOut = movement.isOut): Omitted {
+  return {
+    movement,
+    value: isOut ? -difference : difference,
+    reason: 'rounded to the decimals of the format',
+  }
+}

@@ -28,6 +28,11 @@ export type ConvertOptions = {
   until?: string | undefined
   /** The program's name for the chain; for exports of one chain only. @default the name in the preset, if it has one, or else the chain id */
   chainName?: string | undefined
+  /**
+   * `attach` writes the fee of a transaction in the fee columns of its swap or sent amount, where the format documents how it
+   * counts there; `separate` gives every fee a row of its own. @default what the program's own import of wallets does
+   */
+  fees?: 'attach' | 'separate' | undefined
   /** Which swaps to write as one row. @default 'pair' if the format supports such rows, else 'off' */
   swaps?: SwapMode | undefined
   /**

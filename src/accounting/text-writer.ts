@@ -28,6 +28,11 @@ export type TextWriter = {
   /** Writes the movements of one transaction or, with `isPerSecond`, of all transactions of one second. */
   write(movements: readonly Movement[]): TextChunk[] | Promise<TextChunk[]>
   isPerSecond?: boolean
+  /**
+   * Counts the movements of a transaction before the converted period. Set only if later lines depend on them, because amounts are
+   * rounded.
+   */
+  skip?: ((movements: readonly Movement[]) => void) | undefined
   /** Whether the rows have no types, because they show movements as an explorer does. @default false */
   isUntyped?: boolean
   /** The placeholders of the rows written so far; undefined if there are none. */

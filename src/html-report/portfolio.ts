@@ -66,7 +66,7 @@ export async function collectPortfolio(
     const counterparties = await readParties(sources)
     return {
       holdings,
-      years: finishYears(years, sums.own),
+      years: finishYears(years),
       sums,
       activity: sums.packer,
       counterparties,

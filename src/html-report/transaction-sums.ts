@@ -1,4 +1,5 @@
 import type { Movement } from '../accounting/movement.ts'
+import { matchMultisends } from '../accounting/multisends.ts'
 import type { ConversionPrices } from '../accounting/text-writer.ts'
 import { isNft } from '../core/model/asset.ts'
 import { entryRulesOf } from '../core/model/entry-types.ts'
@@ -6,7 +7,7 @@ import { exactFiatValue } from '../ledger/prices/prices.ts'
 import { ActivityPacker } from './activity-data.ts'
 import { type Amount, eventsOf } from './events.ts'
 import { DailyBalances } from './worth.ts'
-import { addKnown, assetId, type OwnSum, yearKey } from './year-sums.ts'
+import { assetId } from './year-sums.ts'
 
 /** Fees that were paid: their number, their sum in the coin's smallest unit, and their value when paid. */
 export type FeeSum = {
@@ -40,7 +41,6 @@ export class TransactionSums {
   readonly collections = new Map<string, CollectionSum>()
   /** Movements by asset. */
   readonly movements = new Map<string, number>()
-  readonly own = new Map<string, { in: OwnSum; out: OwnSum }>()
   /** Number of transfers from one own wallet to another, by `"<from> <to>"`. */
   readonly ownTransfers = new Map<string, number>()
   readonly #options: SumOptions
@@ -59,6 +59,7 @@ export class TransactionSums {
       this.last = first.time
     }
     for (const movement of movements) this.#addMovement(movement)
+    for (const movement of matchMultisends(movements)) this.#countOwn(movement)
     const events = eventsOf(movements, this.#options.isFailed(first.transaction)).map((event) => ({
       event,
       value: this.#valueOf(event.in.length > 0 ? event.in : event.out, first),
@@ -67,14 +68,13 @@ export class TransactionSums {
   }
 
   #addMovement(movement: Movement): void {
-    const { chain, time, asset, value, isOut, type, isOwn } = movement
+    const { chain, time, asset, value, isOut, type } = movement
     const { countsAs } = entryRulesOf(type)
     const id = assetId(chain, asset.type, asset.address)
     this.movements.set(id, (this.movements.get(id) ?? 0) + 1)
     if (isNft(asset)) this.#addNft(id, movement)
     else this.daily.add(id, time, { change: isOut ? -value : value, isOpening: countsAs === 'opening' })
     if (countsAs === 'fee') this.#addFee(movement)
-    if (countsAs === 'own' || (isOwn && countsAs === 'transfer')) this.#addOwn(id, movement)
   }
 
   #addNft(id: string, { chain, asset, isOut }: Movement): void {
@@ -102,15 +102,8 @@ export class TransactionSums {
     }
   }
 
-  #addOwn(id: string, movement: Movement): void {
-    const { time, wallet, counterparty, isOut, value: amount } = movement
-    const key = yearKey(time.slice(0, 4), id)
-    const sums = this.own.get(key) ?? { in: { amount: 0n, value: 0n }, out: { amount: 0n, value: 0n } }
-    this.own.set(key, sums)
-    const sum = sums[isOut ? 'out' : 'in']
-    sum.amount += amount
-    sum.value = addKnown(sum.value, this.#valueOf([movement], movement) ?? null)
-    if (!isOut || counterparty === wallet) return
+  #countOwn({ type, wallet, counterparty, isOut, isOwn }: Movement): void {
+    if (!isOwn || !isOut || counterparty === wallet || entryRulesOf(type).countsAs !== 'transfer') return
     const pair = `${wallet} ${counterparty}`
     this.ownTransfers.set(pair, (this.ownTransfers.get(pair) ?? 0) + 1)
   }

@@ -22,7 +22,11 @@ export const YEAR_AMOUNTS = [
 export type YearAmount = (typeof YEAR_AMOUNTS)[number]
 
 /** The column in which an amount of a statement counts, and whether it is subtracted there. */
-function columnOf(name: AmountName): { column: YearAmount; isSubtracted: boolean } {
+function columnOf(name: Exclude<AmountName, 'own_in' | 'own_out'>): {
+  column: YearAmount
+  isSubtracted: boolean
+} {
+  if (name === 'income') return { column: 'received', isSubtracted: false }
   const column = name.replace(/_(in|out)$/, '') as YearAmount
   return { column, isSubtracted: name.endsWith('_out') }
 }
@@ -37,6 +41,8 @@ export type AssetYear = {
   amounts: Record<YearAmount, bigint>
   /** In units of 10^-8 of the currency; null if a price is missing. */
   values: Record<YearAmount, bigint | null>
+  /** What came in from own wallets; `own` is what went out to them. */
+  ownIn: { amount: bigint; value: bigint | null }
 }
 
 /** The lines of the statements of a year, by asset. */
@@ -44,11 +50,6 @@ export type YearSums = { year: string; assets: ReadonlyMap<string, AssetYear> }
 
 /** What an export held after its last row, zero balances included. */
 export type Closing = Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
-
-/** Amounts and values that moved between own wallets, by year and asset; `yearKey` is the key. */
-export type OwnTransfers = ReadonlyMap<string, { in: OwnSum; out: OwnSum }>
-export type OwnSum = { amount: bigint; value: bigint | null }
-export const yearKey = (year: string, asset: string): string => `${year} ${asset}`
 
 /**
  * Key of an asset: its chain, and `native`, the address of an ERC-20 token, or the type and address of an NFT collection,
@@ -85,14 +86,41 @@ type YearOptions = SumOptions &
 
 function addLine(assets: Map<string, AssetYear>, id: string, line: StatementLine): void {
   const decimals = isNft({ type: line.asset_type }) ? 0 : decimalsOf(line)
-  const asset = assets.get(id) ?? { id, symbol: null, decimals, amounts: zeros(), values: zeros() }
+  const asset = assets.get(id) ?? {
+    id,
+    symbol: null,
+    decimals,
+    amounts: zeros(),
+    values: zeros(),
+    ownIn: { amount: 0n, value: 0n },
+  }
   assets.set(id, asset)
   asset.symbol ??= line.asset_symbol
   for (const name of AMOUNTS) {
-    const { column, isSubtracted } = columnOf(name)
     const [amount, value] = [line.amounts[name], line.values[name]]
+    if (name === 'own_in' || name === 'own_out') {
+      addOwn(asset, name, { amount, value })
+      continue
+    }
+    const { column, isSubtracted } = columnOf(name)
     asset.amounts[column] += isSubtracted ? -amount : amount
     asset.values[column] = addKnown(asset.values[column], isSubtracted && value !== null ? -value : value)
+  }
+}
+
+type OwnSum = AssetYear['ownIn']
+
+function addOwn(
+  { amounts, values, ownIn }: AssetYear,
+  name: 'own_in' | 'own_out',
+  { amount, value }: OwnSum,
+): void {
+  if (name === 'own_in') {
+    ownIn.amount += amount
+    ownIn.value = addKnown(ownIn.value, value)
+  } else {
+    amounts.own += amount
+    values.own = addKnown(values.own, value)
   }
 }
 
@@ -100,27 +128,20 @@ function addLine(assets: Map<string, AssetYear>, id: string, line: StatementLine
 export const addKnown = (sum: bigint | null, value: bigint | null): bigint | null =>
   sum === null || value === null ? null : sum + value
 
-const subtractKnown = (sum: bigint | null, value: bigint | null): bigint | null =>
-  addKnown(sum, value === null ? null : -value)
-
 const zeros = () => Object.fromEntries(YEAR_AMOUNTS.map((name) => [name, 0n])) as Record<YearAmount, bigint>
 
-/** Returns the years, newest first. Statements count transfers between own wallets as received and sent. */
-export function finishYears(
-  years: ReadonlyMap<string, ReadonlyMap<string, AssetYear>>,
-  own: OwnTransfers,
-): YearSums[] {
-  for (const [year, assets] of years)
-    for (const { id, amounts, values } of assets.values()) {
-      const moved = own.get(yearKey(year, id))
+/** Returns the years, newest first. */
+export function finishYears(years: ReadonlyMap<string, ReadonlyMap<string, AssetYear>>): YearSums[] {
+  for (const assets of years.values())
+    for (const { amounts, values, ownIn } of assets.values()) {
       // If a side is missing, the other one is not a transfer between the wallets of the report.
-      if (moved === undefined || moved.in.amount !== moved.out.amount) continue
-      amounts.own = moved.out.amount
-      values.own = moved.out.value
-      amounts.received -= moved.in.amount
-      amounts.sent -= moved.out.amount
-      values.received = subtractKnown(values.received, moved.in.value)
-      values.sent = subtractKnown(values.sent, moved.out.value)
+      if (ownIn.amount === amounts.own) continue
+      amounts.received += ownIn.amount
+      values.received = addKnown(values.received, ownIn.value)
+      amounts.sent += amounts.own
+      values.sent = addKnown(values.sent, values.own)
+      amounts.own = 0n
+      values.own = 0n
     }
   return [...years].map(([year, assets]) => ({ year, assets })).sort((a, b) => (a.year < b.year ? 1 : -1))
 }

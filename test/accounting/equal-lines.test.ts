@@ -7,6 +7,7 @@ import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import { mergeEqualRows } from '../../src/accounting/csv/merge-equal-rows.ts'
 import { isCompared, type Preset } from '../../src/accounting/csv/preset.ts'
+import { Remainders } from '../../src/accounting/csv/remainders.ts'
 import { createRowWriter } from '../../src/accounting/csv/row-writer.ts'
 import { PRESETS } from '../../src/accounting/formats.ts'
 import { type ImportRow, importRowOf } from '../../src/accounting/import-rows.ts'
@@ -25,7 +26,7 @@ beforeAll(() => exportMadeUp(output, EQUAL_LINES))
 
 async function converted({ name: to }: Preset, perWallet = false) {
   const out = join(folder, perWallet ? `${to}-wallets` : to)
-  const { lines, merged } = await convert(output, { to, out, perWallet })
+  const { lines, merged } = await convert(output, { to, out, perWallet, fees: 'separate' })
   const files = perWallet ? readdirSync(out).map((file) => join(out, file)) : [out]
   const rows = files.map((file): string[][] => parse(readFileSync(file)).slice(1))
   return { out, lines, merged, rows }
@@ -108,7 +109,8 @@ test('CoinTracker gets one line for equal amounts in two transactions of a secon
   const { rows } = await converted(cointracker)
   const sent = rows[0]?.filter(([date]) => date?.startsWith('01/04/2024')).map(([, , , amount]) => amount)
   // The tokens received in a third transaction of the second are not the other side of a swap.
-  expect(sent).toEqual(['0.0025', '2', ''])
+  // Two fees of 0.00125000000005, of which the fraction of a unit counts as one.
+  expect(sent).toEqual(['0.00250001', '2', ''])
 })
 
 test('the command line counts merged lines', async () => {
@@ -168,6 +170,8 @@ test('a payment to an own wallet is kept apart from an equal one only if the pro
       placeholderOf: () => 'NULL1',
       walletNameOf: (address: string) => address,
       refusalReasonOf: () => undefined,
+      isPerWallet: false,
+      remainders: new Remainders({}),
       onOmitted: () => {},
       onUnpriced: () => {},
     })

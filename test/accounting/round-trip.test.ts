@@ -5,6 +5,7 @@ import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
+import type { Preset, Role } from '../../src/accounting/csv/preset.ts'
 import { FORMAT_NAMES, PRESETS } from '../../src/accounting/formats.ts'
 import { rotki } from '../../src/accounting/presets/rotki.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
@@ -111,10 +112,10 @@ function assetOf(name: string, placeholders: ReadonlyMap<string, string>): strin
   return suffix === undefined ? 'coin' : `${suffix}${token && `#${token}`}`
 }
 
-async function convertOnce(to: string, output: string) {
-  const out = join(folder, `${to}-${basename(output)}`)
+async function convertOnce(to: string, output: string, fees: 'attach' | 'separate' = 'separate') {
+  const out = join(folder, `${to}-${basename(output)}-${fees}`)
   const swaps = output === outputs.swaps ? undefined : 'off'
-  const result = await convert(output, { to, out, swaps })
+  const result = await convert(output, { to, out, swaps, fees })
   return { out, output, ...result }
 }
 
@@ -175,6 +176,21 @@ function fileSums(to: string, { out, output, omittedFile }: Conversion): Map<str
   return found
 }
 
+/** The sums of the fees that are in columns of other lines, beside their amounts. */
+function attachedFees({ columns, attachedFees }: Preset, out: string): Map<string, Fraction> {
+  const headerOf = (role: Role) => columns.find(([, columnRole]) => columnRole === role)?.[0] ?? ''
+  const [amount, asset, sent] = (['feeAmount', 'feeAsset', 'outAsset'] as const).map(headerOf) as [
+    string,
+    string,
+    string,
+  ]
+  const isIncluded = attachedFees?.ofSameAsset?.startsWith('included') ?? false
+  const sums = new Map<string, Fraction>()
+  for (const row of recordsOf(out))
+    if (!isIncluded || row[asset] !== row[sent]) add(sums, 'coin', row[amount] ?? '', true)
+  return sums
+}
+
 /** The files of a conversion without the list of omissions. */
 const tablesOf = ({ files, omittedFile }: Conversion) => files.filter((file) => file !== omittedFile)
 const textOf = (conversion: Conversion) =>
@@ -211,7 +227,7 @@ describe.for(
   }, async () => {
     const { out, movements, lines, merged, omittedFile } = await converted(to)
     expect(movements).toBe(ledger.length)
-    const omitted = listedIn(omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
+    const omitted = listedIn(omittedFile).filter(({ reason }) => !/rounded/.test(reason ?? ''))
     expect(multisendParts).toBeGreaterThan(0)
     expect(lines + merged + omitted.length).toBe(ledger.length + multisendParts)
     const rows = recordsOf(out)
@@ -228,25 +244,59 @@ describe.for([...PRESETS.filter(({ supportsSwaps }) => supportsSwaps), rotki])(
       const conversion = await converted(to, outputs.swaps)
       const expected = ledgerSums(await readCsvTable(outputs.swaps, 'ledger'))
       expect(notZero(fileSums(to, conversion))).toEqual(notZero(expected))
-      const omitted = listedIn(conversion.omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
+      const omitted = listedIn(conversion.omittedFile).filter(({ reason }) => !/rounded/.test(reason ?? ''))
       expect(omitted.map(({ asset_symbol, value }) => [asset_symbol, value])).toEqual(OMITTED[to] ?? NAMELESS)
     })
   },
 )
 
-test('writes a swap that the format cannot represent with the lines and labels of swaps: off', async () => {
+const ATTACHING = PRESETS.filter(({ attachedFees }) => attachedFees !== undefined)
+
+describe.for(ATTACHING)('a file for $name with fees in the lines that they were paid for', (preset) => {
+  const { name: to } = preset
+  test('has the sums of the ledger, passes the check, and has fewer lines', {
+    tags: to === 'koinly' || to === 'cointracking' ? [] : ['long'],
+  }, async () => {
+    const conversion = await convertOnce(to, outputs.csv, 'attach')
+    const sums = fileSums(to, conversion)
+    // The fee column of BittyTax is in its sums already.
+    if (to !== 'bittytax')
+      for (const [asset, value] of inUnits(attachedFees(preset, conversion.out)))
+        sums.set(asset, (sums.get(asset) ?? 0n) + value)
+    expect(notZero(sums)).toEqual(notZero(ledgerSums(ledger)))
+    expect(conversion.lines).toBeLessThan((await converted(to)).lines)
+    const problems: unknown[] = []
+    await checkFile(conversion.out, to, (problem) => problems.push(problem))
+    expect(problems).toEqual([])
+  })
+})
+
+test.for(['blockpit', 'rotki', 'hledger'])(
+  '%s has fees in lines of their own, whatever is asked for',
+  async (to) => {
+    await expect(
+      convert(outputs.csv, { to, out: join(folder, 'refused'), fees: 'attach' }),
+    ).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('fees have rows of their own'),
+    })
+  },
+)
+
+test('writes a swap that the format cannot represent with the lines and labels of swaps: off, less refunds', async () => {
   const labels = join(folder, 'labels.csv')
   writeFileSync(labels, 'match,type\nbuy(),Gift-Sent\n')
   const [paired = [], separate] = await Promise.all(
     [undefined, 'off' as const].map(async (swaps) => {
       const out = join(folder, `labelled-${swaps}`)
-      await convert(outputs.swaps, { to: 'bittytax', out, labels, swaps })
+      await convert(outputs.swaps, { to: 'bittytax', out, labels, swaps, fees: 'separate' })
       return recordsOf(out)
     }),
   )
   const lines = paired.filter(({ Type }) => Type !== 'Trade')
   expect(paired.length - lines.length).toBe(2)
-  expect(separate?.filter((line) => lines.some((one) => isDeepStrictEqual(one, line)))).toEqual(lines)
+  const [net, ...others] = lines.filter((line) => !separate?.some((one) => isDeepStrictEqual(one, line)))
+  expect([net?.['Sell Quantity'], net?.['Sell Asset'], others]).toEqual(['1.5', 'AVAX', []])
   const labelled = lines.filter(({ Type }) => Type === 'Gift-Sent')
   expect(labelled.map((line) => line['Buy Quantity'])).toEqual(['', ''])
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Preset } from '../../src/accounting/csv/preset.ts'
+import { Remainders } from '../../src/accounting/csv/remainders.ts'
 import { createRowWriter } from '../../src/accounting/csv/row-writer.ts'
 import { acceptsSwapIn, importRowsOf } from '../../src/accounting/import-rows.ts'
 import type { Movement } from '../../src/accounting/movement.ts'
@@ -224,6 +225,8 @@ const writerOf = (preset: Preset) =>
     prices: undefined,
     coin: 'AVAX',
     refusalReasonOf: () => undefined,
+    isPerWallet: false,
+    remainders: new Remainders({}),
     onOmitted: () => {},
     onUnpriced: () => {},
   })

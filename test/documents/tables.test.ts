@@ -169,6 +169,30 @@ test('jobs/ACCOUNTING.md states what each program does with equal lines', () => 
   expect(documented.map((cells) => cells.join(' | '))).toEqual([...new Set(known)])
 })
 
+test('jobs/ACCOUNTING.md states how each program counts fees in other lines', () => {
+  const documented = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '### Fees in other lines'))
+  const ofSameAsset = {
+    beside: 'in the fee columns',
+    included: 'included in the sent amount',
+    'included if sent': 'included in the sent amount, but not of swaps',
+  }
+  const ownLine = 'a line of its own'
+  const known = PRESETS.flatMap(({ name, attachedFees: fees }) =>
+    fees === undefined
+      ? []
+      : [
+          [
+            `\`${name}\``,
+            fees.isDefault ? 'attach' : 'separate',
+            fees.ofSameAsset === undefined ? ownLine : ofSameAsset[fees.ofSameAsset],
+            fees.ofOtherAssets ? 'in the fee columns' : ownLine,
+            fees.source,
+          ],
+        ],
+  )
+  expect(documented).toEqual(known)
+})
+
 test('CHANGELOG.md starts with the version of the package', () => {
   const { version } = JSON.parse(pageAt('package.json')) as { version: string }
   const versions = [...pageAt('CHANGELOG.md').matchAll(/^## \[([^\]]+)\]/gm)].map(([, name]) => name)

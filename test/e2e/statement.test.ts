@@ -17,7 +17,7 @@ beforeAll(() => exportDemo(output, { endBlock: 40 }))
 const state = (...words: string[]) => runCommand(['statement', output, ...words])
 
 const COLUMNS =
-  'wallet_address,wallet_label,asset_type,asset_address,asset_symbol,token_id,opening,received,sent,swapped_in,swapped_out,wrapped_in,wrapped_out,fees,closing'
+  'wallet_address,wallet_label,asset_type,asset_address,asset_symbol,token_id,opening,received,sent,own_in,own_out,income,swapped_in,swapped_out,wrapped_in,wrapped_out,fees,closing'
 
 /**
  * CSV text as a spreadsheet shows it: without the quotes and the `'` that only CSV needs, without characters that XML
@@ -71,10 +71,11 @@ describe('walletlake statement', () => {
     expect((await state('--year', '2023')).stderr).not.toContain('no movement')
   })
 
-  test('prints a table with rounded amounts', async () => {
-    const { stdout } = await state('--year', '2023')
+  test('prints a table with rounded amounts, by default of the only year', async () => {
+    const { stdout, stderr } = await state()
+    expect(stderr).toContain('from 2023-01-01T00:00:00.000Z to 2023-12-31T23:59:59.999Z')
     expect(stdout.split('\n')[0]).toMatch(
-      /^wallet +asset +opening +received +sent +swapped +wrapped +fees +closing$/,
+      /^wallet +asset +opening +received +sent +own +swapped +wrapped +fees +closing$/,
     )
     expect(stdout).toMatch(/≈ -?0\.\d+/)
     expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
@@ -88,7 +89,13 @@ describe('walletlake statement', () => {
     const workbook = readFileSync(at('a.xlsx'))
     expect(workbook.equals(readFileSync(at('b.xlsx')))).toBe(true)
     const names = unzipText(workbook, 'xl/workbook.xml').matchAll(/<sheet [^>]*name="([^"]+)"/g)
-    expect([...names].map(([, name]) => name)).toEqual(['Statement', 'Entry types', 'Period', 'Below zero'])
+    expect([...names].map(([, name]) => name)).toEqual([
+      'Summary',
+      'Statement',
+      'Entry types',
+      'Period',
+      'Below zero',
+    ])
     const texts = unzipText(workbook, 'xl/sharedStrings.xml')
     for (const text of ['amount_then', 'likely_causes', 'the account had coins at genesis'])
       expect(texts).toContain(text)
@@ -113,6 +120,15 @@ describe('walletlake statement', () => {
     },
   )
 
+  test('reads a file of names from a pipe, although it needs it several times', async () => {
+    const { wallet_address: wallet } = JSON.parse((await state('--format', 'json')).stdout)[0]
+    const shell = `exec 9<<'END'\naddress,name\n${wallet},Savings\n0x${'9'.repeat(40)},Nobody\nEND\ntrue`
+    const words = ['statement', output, '--names', '/dev/fd/9', '--format', 'csv']
+    const { exit, stderr, stdout } = await runCommand(words, {}, { shell })
+    expect([exit, stderr]).toEqual([0, expect.stringContaining('Nobody 0x9999')])
+    expect(stdout).toContain(`${wallet},`)
+  })
+
   test('lists missing prices, with the last day of the period, and reads them', async () => {
     const period = ['--year', '2023']
     const { stdout } = await state(...period, '--prices-needed')
@@ -125,6 +141,8 @@ describe('walletlake statement', () => {
     const rows = JSON.parse(priced.stdout) as Record<string, string | null>[]
     const coin = rows.find(({ asset_type, fees }) => asset_type === 'native' && fees !== '0')
     expect(coin?.currency).toBe('USD')
+    const table = await state(...period, '--prices', at('prices.csv'))
+    expect(table.stdout).toMatch(/\ntotal +in USD +[^\n]+\n +lines priced +\d+ of \d+ /)
     expect(Number(coin?.closing_value)).toBeCloseTo(2 * Number(coin?.closing), 6)
     expect(priced.stderr).not.toContain('lack a price')
     const again = await state(...period, '--prices', at('prices.csv'), '--prices-needed')
@@ -132,7 +150,7 @@ describe('walletlake statement', () => {
   })
 
   test.for([
-    { words: [], says: '--from or --year is missing' },
+    { words: ['--from', '2024-01-01'], says: '--until or --year is missing' },
     { words: ['--year', '2024', '--from', '2024-01-01'], says: 'cannot be used with' },
     { words: ['--from', '2024-02-01', '--until', '2024-01-01'], says: 'is not before' },
     { words: ['--year', '2024', '--out', join(output, 'manifest.json')], says: 'is part of the export' },

@@ -12,13 +12,24 @@ import { rejectedPriceReason } from '../format-amount.ts'
 import type { LegSide } from '../import-rows.ts'
 
 /** Something in a file that the program would reject or misinterpret. */
-export type FormatProblem = { line: number; what: string }
+export type FormatProblem = {
+  /** The file, if a folder is checked. */
+  file?: string | undefined
+  line: number
+  what: string
+}
 
 /** A record and its line number. */
-type Row = { line: number; cells: readonly string[] }
+export type Row = { line: number; cells: readonly string[] }
 
 /** Returns the cell of a role; undefined if the format has no such column. */
-type CellOf = (role: Role) => string | undefined
+export type CellOf = (role: Role) => string | undefined
+
+/** Returns the cells of a row by role. */
+export const cellsOf =
+  ({ cells }: Row, { columns }: Preset): CellOf =>
+  (role) =>
+    cells[columns.findIndex(([, columnRole]) => columnRole === role)]
 
 type AddProblem = (what: string) => void
 
@@ -39,6 +50,7 @@ export function createCsvChecker(preset: Preset): { check(row: Row): FormatProbl
       const text = cell(role)
       if (text !== undefined && !pattern.test(text)) add(`${quote(text)}, expected ${expected}`)
     }
+    checkAttachedFee(cell, preset, add)
     checkUnixTime(cell('unixTime'), cell('date'), preset, add)
     const priceReason = preset.needsPrices ? rejectedPriceReason(cell('price'), preset.numbers) : undefined
     if (priceReason !== undefined) add(priceReason)
@@ -60,13 +72,7 @@ export function createCsvChecker(preset: Preset): { check(row: Row): FormatProbl
       if (!hasHeader) checkHeader(row, preset, add)
       else if (row.cells.length !== preset.columns.length)
         add(`${row.cells.length} cells, expected ${preset.columns.length}`)
-      else {
-        const cell: CellOf = (role) => {
-          const at = preset.columns.findIndex(([, columnRole]) => columnRole === role)
-          return row.cells[at]
-        }
-        checkCells(row, cell, add)
-      }
+      else checkCells(row, cellsOf(row, preset), add)
       hasHeader = true
       return problems
     },
@@ -160,6 +166,14 @@ const PATTERNS: readonly (readonly [role: Role, pattern: RegExp, expected: strin
   ['fromWallet', /./, 'the sending wallet'],
   ['toWallet', /./, 'the receiving wallet'],
 ]
+
+/** Checks that the program counts a fee that is in the line of another amount. */
+function checkAttachedFee(cell: CellOf, { attachedFees }: Preset, add: AddProblem): void {
+  const asset = cell('feeAsset') ?? ''
+  if (asset === '' || attachedFees === undefined || attachedFees.ofSameAsset !== undefined) return
+  if (asset === cell('inAsset') || asset === cell('outAsset'))
+    add(`the program ignores a fee in ${quote(asset)}, which the line sends or receives`)
+}
 
 function checkUnixTime(seconds: string | undefined, date = '', preset: Preset, add: AddProblem): void {
   const instant = parseCsvInstant(date, preset.date)

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ExportError } from '../../core/model/errors.ts'
 import { parseUtc } from '../../core/model/utc.ts'
@@ -7,11 +8,13 @@ import { inputError } from '../../core/platform/user-file.ts'
 import { readRawRecords } from '../../read/csv-records.ts'
 import { isHeader, type MultiFileWriter, type Preset } from '../csv/preset.ts'
 import { JOURNALS, MULTI_FILE_WRITERS, PRESETS } from '../formats.ts'
-import { createCsvChecker, type FormatProblem } from './check-csv.ts'
+import { createBalanceCheck } from './check-balances.ts'
+import { createCsvChecker, type FormatProblem, type Row } from './check-csv.ts'
 
 /**
- * Checks a file against the rules of a format and reports each problem with its line. Returns the number of CSV rows or
- * journal entries, counted as `convert` does. Throws USAGE if there is no such format or the file cannot be read.
+ * Checks a file, or the folder of a format with several files for all wallets, against the rules of a format and reports each
+ * problem with its line. Returns the number of CSV rows or journal entries, counted as `convert` does. Throws USAGE if there is
+ * no such format or a file cannot be read.
  */
 export async function checkFile(
   file: string,
@@ -19,24 +22,54 @@ export async function checkFile(
   onProblem: (problem: FormatProblem) => void,
 ): Promise<number> {
   const multiFile = MULTI_FILE_WRITERS.find(({ name }) => name === to)
-  await requireOneFile(file, multiFile)
+  const isFolder = (await stat(file).catch(() => undefined))?.isDirectory() ?? false
+  if (isFolder && multiFile?.isPerWallet === false) return checkFolder(file, multiFile.files, onProblem)
+  if (isFolder) throw folderError(file, multiFile)
   const preset = PRESETS.find(({ name }) => name === to)
-  if (preset !== undefined) return checkCsv(file, createCsvChecker(preset), onProblem)
+  if (preset !== undefined) return checkBalancedCsv(file, preset, onProblem)
   if (multiFile !== undefined) return checkCsv(file, createSetChecker(multiFile), onProblem)
   if (!JOURNALS.some(({ name }) => name === to)) throw new ExportError('USAGE', `there is no format ${to}`)
   return checkJournal(file, createJournalChecker(to), onProblem)
 }
 
-/** Rejects a folder. For a format of several files, the fix names the files in it. */
-async function requireOneFile(file: string, multiFile: MultiFileWriter | undefined): Promise<void> {
-  const entry = await stat(file).catch(() => undefined)
-  if (!entry?.isDirectory()) return
+/** Checks a file, and the balances that it leads to. */
+async function checkBalancedCsv(
+  file: string,
+  preset: Preset,
+  onProblem: (problem: FormatProblem) => void,
+): Promise<number> {
+  const balances = createBalanceCheck(preset)
+  const rows = await checkCsv(file, createCsvChecker(preset), onProblem, (row) => balances.add(row, preset))
+  for (const problem of balances.problems()) onProblem(problem)
+  return rows
+}
+
+/** Checks the files of a format in a folder, and the balances that all of them lead to. */
+async function checkFolder(
+  folder: string,
+  [first, ...others]: readonly Preset[],
+  onProblem: (problem: FormatProblem) => void,
+): Promise<number> {
+  if (first === undefined) return 0
+  const balances = createBalanceCheck(first)
+  let rows = 0
+  for (const preset of [first, ...others]) {
+    const file = join(folder, preset.file ?? '')
+    const report = (problem: FormatProblem) => onProblem({ ...problem, file })
+    rows += await checkCsv(file, createCsvChecker(preset), report, (row) => balances.add(row, preset, file))
+  }
+  for (const problem of balances.problems()) onProblem(problem)
+  return rows
+}
+
+/** The error for a folder. For a format of several files, the fix names the files in it. */
+function folderError(file: string, multiFile: MultiFileWriter | undefined): ExportError {
   const names = multiFile?.files.map((format) => format.file?.replace('{wallet}', '0x…'))
   const fix =
     names === undefined
       ? 'Name the file itself.'
       : `Name one of the files in it: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`
-  throw new ExportError('USAGE', `${file} is a folder, and one file is checked at a time`, { fix })
+  return new ExportError('USAGE', `${file} is a folder, and one file is checked at a time`, { fix })
 }
 
 /** Creates a checker for a format of several files. The header decides which of them is checked. */
@@ -61,10 +94,12 @@ async function checkCsv(
   file: string,
   { check }: ReturnType<typeof createCsvChecker>,
   onProblem: (problem: FormatProblem) => void,
+  onRow: (row: Row) => void = () => {},
 ): Promise<number> {
   let rows = 0
   await readRawRecords(file, (row) => {
     rows += 1
+    if (rows > 1) onRow(row)
     for (const problem of check(row)) onProblem(problem)
   })
   if (rows === 0) onProblem({ line: 1, what: 'the file is empty' })
@@ -130,7 +165,7 @@ function createJournalChecker(program: string): {
         declared.add(directive.trim())
         return end()
       }
-      if (isPrice(text)) return end()
+      if (isPrice(text) || OPTION.test(text)) return end()
       const date = /^(\d{4}-\d\d-\d\d)\s/.exec(text)?.[1]
       if (date !== undefined) return startEntry(date, line)
       return /^\s/.test(text)
@@ -156,6 +191,9 @@ const PRICES = [
   /^P (\d{4}-\d\d-\d\d) (?:"[^"]+"|[^\s;]+) \d+(?:\.\d+)? [A-Za-z]+\s*$/,
   /^(\d{4}-\d\d-\d\d) price [A-Z][A-Z0-9'._-]* \d+(?:\.\d+)? [A-Z]+\s*$/,
 ]
+
+/** The option that Fava and beancount's reports take the currency of values from. */
+const OPTION = /^option "operating_currency" "[A-Z]+"$/
 
 const AMOUNT = String.raw`(\d+)(?:\.(\d+))? ("[^"]+"|[^\s;]+)`
 /** A posting, possibly with the total price of its amount. */

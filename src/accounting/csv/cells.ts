@@ -13,6 +13,7 @@ import {
   safeText,
   tickerName,
   type WalletNameOf,
+  withoutParameters,
 } from '../names/names.ts'
 import type { PlaceholderOf } from '../names/placeholders.ts'
 import type { ConversionPrices } from '../text-writer.ts'
@@ -38,6 +39,7 @@ export type Amounts = {
   fee: string
   inPrice: string | undefined
   outPrice: string | undefined
+  feePrice: string | undefined
 }
 
 type CellOf = (row: ImportRow, amounts: Amounts, context: CellContext) => string
@@ -74,7 +76,12 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
   outAmount: (row, { out }, context) => (usesFeeColumns(row, context) ? '0' : out),
   outAsset: (row, _, context) => assetNameOf(row.out, row, context),
   feeAmount: (row, { out, fee }, context) => (usesFeeColumns(row, context) ? out : fee),
-  feeAsset: (row, _, context) => (usesFeeColumns(row, context) ? assetNameOf(row.out, row, context) : ''),
+  feeAsset: (row, { fee }, context) =>
+    usesFeeColumns(row, context)
+      ? assetNameOf(row.out, row, context)
+      : fee === ''
+        ? ''
+        : assetNameOf(row.fee, row, context),
   inAmountOrZero: (_, amounts) => amounts.in || '0',
   outAmountOrZero: (row, { out }, context) => (usesFeeColumns(row, context) ? '0' : out || '0'),
   feeAmountOrZero: (row, { out, fee }, context) => (usesFeeColumns(row, context) ? out : fee || '0'),
@@ -84,8 +91,10 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
   inWorth: ({ in: received }, { inPrice }, context) => fiatValueOfLeg(received, inPrice, context),
   outWorth: (row, { outPrice }, context) =>
     usesFeeColumns(row, context) ? '' : fiatValueOfLeg(row.out, outPrice, context),
-  feeWorth: (row, { outPrice }, context) =>
-    usesFeeColumns(row, context) ? fiatValueOfLeg(row.out, outPrice, context) : '',
+  feeWorth: (row, { outPrice, feePrice }, context) =>
+    usesFeeColumns(row, context)
+      ? fiatValueOfLeg(row.out, outPrice, context)
+      : fiatValueOfLeg(row.fee, feePrice, context),
   price: (row, amounts) => priceOfRow(row, amounts) ?? '',
   priceCurrency: (row, amounts, { prices }) =>
     priceOfRow(row, amounts) === undefined ? '' : (prices?.currency ?? ''),
@@ -112,7 +121,7 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
   receiver: ({ transaction }) => transaction?.receiver ?? '',
   coins: ({ transaction }) => shiftDecimal(String(transaction?.value ?? 0n), COIN_DECIMALS) ?? '',
   failure: ({ transaction }) => (transaction?.isFailed === true ? 'Error(0)' : ''),
-  method: ({ movements: [{ method }] }) => csvField(safeText(method ?? '').replace(/\(.*/, '')),
+  method: ({ movements: [{ method }] }) => csvField(withoutParameters(safeText(method ?? ''))),
   note: noteOf,
 }
 
@@ -134,7 +143,8 @@ function walletOf(row: ImportRow, amounts: Amounts, context: CellContext): strin
   return required ?? walletName(row.movements[0], context)
 }
 
-function assetNameOf(
+/** The name of an asset in the file; '' without an amount. */
+export function assetNameOf(
   leg: Leg | undefined,
   { movements }: ImportRow,
   { preset, placeholderOf }: CellContext,
@@ -203,6 +213,8 @@ function noteOf(row: ImportRow, amounts: Amounts, context: CellContext): string 
     note += ` / contract ${receivedContract}`
   if (counterparty !== null && kind !== 'swap')
     note += ` / ${isOut ? 'to' : 'from'} ${party === '' ? counterparty : `${party} (${counterparty})`}`
+  const isNet = movements.filter((other) => other.type !== 'fee').length > 1 && mergedRows === undefined
+  if (kind !== 'swap' && isNet) note += ' / net of refunds'
   if (via) note += ` / via ${via}`
   const called = method === null ? '' : methodName(method)
   if (method !== null) note += ` / method ${called}`

@@ -11,11 +11,12 @@ import {
   type TransactionSummary,
 } from '../import-rows.ts'
 import { readLabels } from '../labels.ts'
-import { hasTransaction, type Movement, toOmitted } from '../movement.ts'
+import { hasTransaction, type Movement, toOmitted, toRounded } from '../movement.ts'
 import { walletFileName, walletNamer } from '../names/names.ts'
 import { openPlaceholders } from '../names/placeholders.ts'
 import { findPrecisionRefusals } from '../precision-limits.ts'
 import type { Conversion, OutputFile, TextChunk, TextWriter } from '../text-writer.ts'
+import { attachFeesTo, noAttachedFees } from './attach-fees.ts'
 import { mergeEqualRows } from './merge-equal-rows.ts'
 import {
   type MultiFileWriter,
@@ -24,6 +25,7 @@ import {
   type Preset,
   programTypes,
 } from './preset.ts'
+import { Remainders } from './remainders.ts'
 import { createRowWriter, type RowWriter } from './row-writer.ts'
 
 /** A program whose import format is one CSV file, or several. */
@@ -37,7 +39,7 @@ export async function openCsvWriter(program: Program, conversion: Conversion): P
   if ('files' in program) assertOptionsFit(program, conversion)
   const labels = await readLabels(options.labels, programTypes(presets.filter(hasTypes)))
   const placeholders = await openPlaceholders(presets, conversion)
-  const writers = await openRowWriters(presets, conversion, placeholders.placeholderOf)
+  const writers = await openRowWriters(presets, conversion, { ...placeholders, isPerWallet })
   const extension = extensionOf(options)
   const nameOf = ({ file }: Preset, movement: Movement | undefined): string => {
     if (file !== undefined) return file.replace('{wallet}', () => movement?.wallet ?? '')
@@ -48,17 +50,21 @@ export async function openCsvWriter(program: Program, conversion: Conversion): P
     header: writers.get(preset)?.header ?? '',
   })
   const acceptsSwap = swapTest(writers, options.swaps ?? 'pair')
-  const place = 'files' in program ? program.placementsOf : placementsIn(program, writers, nameOf)
   const startFiles = fileStarter('files' in program && isPerWallet ? presets : [], fileOf)
+  const attachFee =
+    'files' in program
+      ? noFeesToAttach(program, options)
+      : attachFeesTo(program, options.fees, writers.get(program))
+  const place = openPlacements(program, writers, { acceptsSwap, attachFee, nameOf })
   const chunksOf = (movements: readonly Movement[], transaction?: PlacementOptions['transaction']) => {
     const chunks = startFiles(movements)
-    for (const placement of place(movements, { labelOf: labels.labelOf, acceptsSwap, transaction })) {
+    for (const placement of place(movements, { labelOf: labels.labelOf, transaction }, onOmitted)) {
       const { row } = placement
       if ('reason' in placement)
         for (const movement of row.movements) onOmitted(toOmitted(movement, placement.reason))
       else {
         const text = writers.get(placement.format)?.write(row)
-        if (text === undefined || placement.isAlreadyWritten) continue
+        if (text === undefined || placement.writtenAs !== undefined) continue
         const file = fileOf(placement.format, row.movements[0])
         chunks.push({ file, text, lines: 1, merged: (row.mergedRows?.length ?? 1) - 1 })
       }
@@ -76,6 +82,9 @@ export async function openCsvWriter(program: Program, conversion: Conversion): P
       summaries === undefined
         ? chunksOf
         : async (movements) => chunksOf(movements, await summaries.find(movements)),
+    skip: isRounding(presets)
+      ? (movements) => place(movements, { labelOf: () => undefined, transaction: undefined }, () => {})
+      : undefined,
     isUntyped: !presets.some(hasTypes),
     placeholders: placeholders.used,
     labelFindings: labels.findings,
@@ -93,7 +102,7 @@ type RowWriters = ReadonlyMap<Preset, RowWriter>
 async function openRowWriters(
   presets: readonly Preset[],
   conversion: Conversion,
-  placeholderOf: Parameters<typeof createRowWriter>[0]['placeholderOf'],
+  naming: Pick<Parameters<typeof createRowWriter>[0], 'placeholderOf' | 'isPerWallet'>,
 ): Promise<RowWriters> {
   const { options, sources } = conversion
   const [{ name, numbers } = { name: '', numbers: {} }] = presets
@@ -102,31 +111,85 @@ async function openRowWriters(
   const wallets = manifests.flatMap(({ coverage }) => coverage)
   // Only the format of explorers has the coin in its headers, and it is for one export.
   const coin = manifests[0]?.job.nativeSymbol ?? undefined
+  const remainders = new Remainders(numbers)
   return new Map(
     presets.map((preset) => {
       const walletNameOf = walletNamer(wallets, preset)
-      const rules = { placeholderOf, refusalReasonOf, walletNameOf, chainName: options.chainName, coin }
-      return [preset, createRowWriter({ ...conversion, ...rules, preset })]
+      const rules = { refusalReasonOf, walletNameOf, chainName: options.chainName, coin, remainders }
+      return [preset, createRowWriter({ ...conversion, ...naming, ...rules, preset })]
     }),
   )
 }
 
-/** Returns the function that assigns rows to the only file of a program, and merges equal ones if that is necessary. */
-function placementsIn(
-  format: Preset,
+/** Assigns the movements of one transaction or second to files, as rows with rounded amounts. */
+type Place = (
+  movements: readonly Movement[],
+  options: Pick<PlacementOptions, 'labelOf' | 'transaction'>,
+  onRounded: Conversion['onOmitted'],
+) => readonly Placement[]
+
+/** Creates the function that assigns movements to the files of a program, and merges equal rows if that is necessary. */
+function openPlacements(
+  program: Program,
   writers: RowWriters,
-  nameOf: (format: Preset, movement: Movement) => string,
-): MultiFileWriter['placementsOf'] {
+  {
+    acceptsSwap,
+    attachFee,
+    nameOf,
+  }: Pick<PlacementOptions, 'acceptsSwap' | 'attachFee'> & {
+    nameOf(format: Preset, movement: Movement): string
+  },
+): Place {
+  if ('files' in program)
+    return (movements, options, onRounded) =>
+      roundPlacements(program.placementsOf(movements, { ...options, acceptsSwap }), writers, onRounded)
   // In one file, equal lines of several wallets are duplicates too.
   const keyOf = (row: ImportRow) => {
-    const cells = writers.get(format)?.comparedCells(row)
-    return cells && `${nameOf(format, row.movements[0])},${cells}`
+    const cells = writers.get(program)?.comparedCells(row)
+    return cells && `${nameOf(program, row.movements[0])},${cells}`
   }
-  return (movements, options) => {
-    const rows = labelledRowsOf(movements, options)
-    return (isMerging(format) ? mergeEqualRows(rows, keyOf) : rows).map((row): Placement => ({ row, format }))
+  return (movements, { labelOf }, onRounded) => {
+    const rows = labelledRowsOf(movements, { labelOf, acceptsSwap, attachFee })
+    const merged = (rowsToMerge: readonly ImportRow[]) =>
+      isMerging(program) ? mergeEqualRows(rowsToMerge, keyOf) : rowsToMerge
+    const placements = merged(rows).map((row) => ({ row, format: program }))
+    const rounded = roundPlacements(placements, writers, onRounded)
+    if (rounded === placements) return placements
+    // Rows that differed can be equal after they are rounded.
+    return merged(rounded.map(({ row }) => row)).map((row) => ({ row, format: program }))
   }
 }
+
+/**
+ * Rounds rows to the decimals of the format, in the order of the file. The second side of a transfer between own wallets has the
+ * amount of the first one.
+ */
+function roundPlacements(
+  placements: readonly Placement[],
+  writers: RowWriters,
+  onRounded: Conversion['onOmitted'],
+): readonly Placement[] {
+  if (!isRounding([...writers.keys()])) return placements
+  const rounded = new Map<ImportRow, ImportRow>()
+  for (const placement of placements) {
+    if ('reason' in placement || placement.writtenAs !== undefined) continue
+    const { row, format } = placement
+    rounded.set(row, writers.get(format)?.round(row, onRounded) ?? row)
+  }
+  return placements.map((placement) => {
+    if ('reason' in placement) return placement
+    const { row, writtenAs } = placement
+    const written = rounded.get(writtenAs ?? row)
+    if (writtenAs === undefined || written?.out === undefined || row.in === undefined)
+      return { ...placement, row: written ?? row }
+    const { value } = written.out
+    if (value !== 0n && value !== row.in.value) onRounded(toRounded(row.movements[0], row.in.value - value))
+    return { ...placement, row: { ...row, in: { ...row.in, value } } }
+  })
+}
+
+const isRounding = (presets: readonly Preset[]) =>
+  presets.some(({ numbers }) => numbers.maxDecimals !== undefined)
 
 /** Creates all files of a wallet at its first movement, so that each wallet has every file, even without rows. */
 function fileStarter(
@@ -146,12 +209,12 @@ function fileStarter(
 }
 
 /**
- * Returns the test of swaps that the file of swaps can hold. If the program treats equal swaps as one, only the first of
- * them passes. Undefined if there is no such file.
+ * Returns the test of swaps that the file of swaps can hold; none if there is no such file. If the program treats equal swaps as
+ * one, only the first of them passes.
  */
 function swapTest(writers: RowWriters, mode: SwapMode): AcceptsSwap | undefined {
   const [fileOfSwaps] = [...writers].filter(([{ supportsSwaps }]) => supportsSwaps)
-  if (fileOfSwaps === undefined) return undefined
+  if (fileOfSwaps === undefined) return acceptsSwapIn(mode, () => false)
   const [{ equalLines }, { canWrite, comparedCells }] = fileOfSwaps
   const accepted = new Set<string>()
   let time = ''
@@ -167,6 +230,11 @@ function swapTest(writers: RowWriters, mode: SwapMode): AcceptsSwap | undefined 
   })
 }
 
+/** Programs with several files have fees in lines of their own. Throws USAGE if they should be attached. */
+function noFeesToAttach({ name }: MultiFileWriter, { fees }: Pick<Conversion['options'], 'fees'>): undefined {
+  if (fees === 'attach') throw noAttachedFees(name)
+}
+
 function assertOptionsFit(program: MultiFileWriter, { options, prices, sources }: Conversion): void {
   const { out, perWallet, labels } = options
   const usageError = (problem: string, fix: string) =>
@@ -179,6 +247,12 @@ function assertOptionsFit(program: MultiFileWriter, { options, prices, sources }
     throw usageError(
       'every line needs a price',
       'List the missing prices with --prices-needed, fill in the column price, and pass the file with --prices.',
+    )
+  const currency = program.files.find((file) => file.currency !== undefined)?.currency ?? prices?.currency
+  if (prices !== undefined && currency !== prices.currency)
+    throw usageError(
+      `its values are in ${currency}, and the prices are in ${prices.currency}`,
+      `Pass prices in ${currency}, or omit --prices: the columns of values then stay empty.`,
     )
   if (labels !== undefined && !program.files.some(hasTypes))
     throw usageError('its lines have no type', 'Omit --labels.')

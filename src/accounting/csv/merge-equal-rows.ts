@@ -61,6 +61,7 @@ function sumOf(rows: readonly [ImportRow, ...ImportRow[]]): ImportRow {
     ...(rows.find(({ kind }) => kind !== 'fee') ?? first),
     in: sumOfLegs(rows.map((row) => row.in)),
     out: sumOfLegs(rows.map((row) => row.out)),
+    fee: sumOfLegs(rows.map((row) => row.fee)),
     movements: [...first.movements, ...others.flatMap(({ movements }) => movements)],
     mergedRows: rows.flatMap((row) => row.mergedRows ?? [row]),
   }

@@ -1,12 +1,11 @@
 import type { NumberRules } from '../format-amount.ts'
 import {
-  type AcceptsSwap,
   type ImportRow,
   isReceivedMove,
-  type Labels,
   type LegSide,
   POOL_MOVES,
   type PoolMove,
+  type RowOptions,
   type TransactionSummary,
 } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
@@ -119,6 +118,20 @@ type EqualLines = {
   ignored?: readonly Role[]
 }
 
+/** How the program counts a fee in the fee columns of a row that has other amounts. */
+type AttachedFees = {
+  /** Whether attached fees are the default, because the program's own import of wallets attaches them. */
+  isDefault: boolean
+  /** Whether a row whose assets are others may have the fee in its fee columns, in addition to its amounts. */
+  ofOtherAssets: boolean
+  /**
+   * A fee in an asset of the row: `beside` the amounts, or `included` in the sent amount, of a swap or only of what is sent. Without
+   * it, the fee has a row of its own.
+   */
+  ofSameAsset?: 'beside' | 'included' | 'included if sent'
+  source: string
+}
+
 /** Whether the program compares a column to find duplicates. */
 export const isCompared = ({ equalLines: { ignored = [] } }: Preset, role: Role): boolean =>
   role !== 'note' && !ignored.includes(role)
@@ -150,6 +163,8 @@ export type Preset = {
    * has its own row (except in explorer formats), so that the sums of the file equal those of the ledger.
    */
   fee: 'sent amount' | 'fee columns'
+  /** Fees that are attached to other rows. @default the program has no such fees, or does not document them */
+  attachedFees?: AttachedFees
   /** How assets are named: symbol and contract digits, CAIP-19 identifier, or numbered placeholder. */
   naming: 'ticker' | 'caip' | 'placeholder'
   /**
@@ -163,8 +178,12 @@ export type Preset = {
   /** Whether a swap can be one row. */
   supportsSwaps: boolean
   equalLines: EqualLines
+  /** The currency of the program's values, if it has only one. */
+  currency?: string
   /** Whether every row needs the price of its asset. */
   needsPrices?: boolean
+  /** Whether the program stops if more of an asset is sent than was received. */
+  rejectsNegativeBalances?: boolean
   /** Whether two equal rows can represent two movements, so that the checker does not report duplicates. */
   mayRepeatRows?: boolean
   /** Whether people read the file, so that it may also be a workbook. */
@@ -202,19 +221,14 @@ export type MultiFileWriter = Pick<Preset, 'name' | 'title' | 'source' | 'rulesO
   placementsOf(movements: readonly Movement[], options: PlacementOptions): Placement[]
 }
 
-export type PlacementOptions = {
-  labelOf: Labels
-  transaction: TransactionSummary | undefined
-  /** Undefined if no swap may be one row. */
-  acceptsSwap: AcceptsSwap | undefined
-}
+export type PlacementOptions = RowOptions & { transaction: TransactionSummary | undefined }
 
 /**
- * The file that a row belongs to, or the `reason` why it is omitted. `isAlreadyWritten` marks the second side of a
- * transfer between own wallets, which the row of the first side already represents.
+ * The file that a row belongs to, or the `reason` why it is omitted. `writtenAs` is set for the second side of a transfer
+ * between own wallets: the row of the first side, which represents both.
  */
 export type Placement = { row: ImportRow } & (
-  | { format: Preset; isAlreadyWritten?: boolean }
+  | { format: Preset; writtenAs?: ImportRow | undefined }
   | { reason: string }
 )
 

@@ -48,6 +48,7 @@ export const beancount: JournalFormat = {
     `${movement.time.slice(0, 10)} * ${[payee(movement), purpose(movement)].filter(Boolean).map(quoteText).join(' ')}${linkText(movement)}\n  time: ${quoteText(timeOfDay(movement))}${chainText(movement)}`,
   posting: ({ account, amount, commodity, totalPrice, movements }) =>
     `  ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}\n${metadataOf(movements)}`,
+  header: (currency) => (currency === undefined ? '' : `option "operating_currency" "${currency}"\n\n`),
   price: ({ day, commodity, price, currency }) => `${day} price ${commodity} ${price} ${currency}\n`,
   maxNumberLength: 250,
   numbers: { maxSumDigits: 28 },

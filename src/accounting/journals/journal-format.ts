@@ -19,6 +19,8 @@ export type JournalFormat = {
   declareCommodity(commodity: string, asset: Asset): string
   entryHeader(movement: Movement): string
   posting(posting: Posting): string
+  /** The first lines of the journal; `currency` is that of the user's prices, if there are any. */
+  header(currency: string | undefined): string
   /** Returns a price directive. */
   price(price: DayPrice): string
   /** Maximum number of characters of a number. */

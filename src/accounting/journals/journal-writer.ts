@@ -23,7 +23,7 @@ export async function openJournalWriter(format: JournalFormat, conversion: Conve
   // The types of labels are accounts here.
   const { labelOf, findings } = await readLabels(options.labels, format.accountRule)
   const refusalReasonOf = await findPrecisionRefusals(format, conversion)
-  const header = await pricesHeader(format, conversion)
+  const header = format.header(conversion.prices?.currency) + (await pricesHeader(format, conversion))
   const extension = extensionOf(options)
   const writers = new Map<string, ReturnType<typeof createJournalWriter>>()
   return {
@@ -105,13 +105,10 @@ export function createJournalWriter(options: JournalOptions) {
   const postingsOf = (row: ImportRow): Postings[] => {
     const swap = row.kind === 'swap' ? swapPostings(row, options) : undefined
     if (swap !== undefined) return [swap]
-    const postings: Postings[] = []
-    for (const movement of row.movements) {
-      const formatted = movementPostings(movement, row.label, options)
-      if (typeof formatted === 'string') onOmitted(toOmitted(movement, formatted))
-      else postings.push(formatted)
-    }
-    return postings
+    const postings = rowPostings(row, options)
+    if (typeof postings !== 'string') return [postings]
+    for (const movement of row.movements) onOmitted(toOmitted(movement, postings))
+    return []
   }
   return {
     /** Whether the format can represent a swap with its price. */
@@ -143,23 +140,22 @@ function findPartyName(rows: readonly ImportRow[]): string | undefined {
 /** The text of postings that balance, with the accounts and commodities that they use. */
 type Postings = { accounts: string[]; commodities: [name: string, asset: Asset][]; text: string }
 
-/** Formats a movement as two postings, or returns the reason why the format cannot represent it. */
-function movementPostings(
-  movement: Movement,
-  label: string | undefined,
-  options: JournalOptions,
-): Postings | string {
+/** Formats an amount as two postings, or returns the reason why the format cannot represent it. */
+function rowPostings(row: ImportRow, options: JournalOptions): Postings | string {
   const { format } = options
-  const formatted = formatLeg(movement, format.numbers, options)
+  const { movements, label } = row
+  const [movement] = movements
+  const leg = row.in ?? row.out ?? movement
+  const formatted = formatLeg(leg, format.numbers, options)
   if (typeof formatted === 'string') return formatted
   const { amount, commodity } = formatted
   const wallet = walletAccount(movement, options)
   const counter = label ?? format.accounts[counterAccount(movement)]
-  const [own, other] = movement.isOut ? [`-${amount}`, amount] : [amount, `-${amount}`]
+  const [own, other] = row.in === undefined ? [`-${amount}`, amount] : [amount, `-${amount}`]
   const text =
-    format.posting({ account: wallet, amount: own, commodity, movements: [movement] }) +
+    format.posting({ account: wallet, amount: own, commodity, movements }) +
     format.posting({ account: counter, amount: other, commodity, movements: [] })
-  return { accounts: [wallet, counter], commodities: [[commodity, movement.asset]], text }
+  return { accounts: [wallet, counter], commodities: [[commodity, leg.asset]], text }
 }
 
 /**
@@ -201,7 +197,7 @@ function formatLeg(
 ): { amount: string; commodity: string } | string {
   const refusal = refusalReasonOf(asset)
   if (refusal !== undefined) return refusal
-  const amount = formatAmount(value, asset.decimals, numbers)?.text
+  const amount = formatAmount(value, asset.decimals, numbers)
   if (amount === undefined) return unformattableReason(asset.decimals, numbers)
   if (amount.length > format.maxNumberLength)
     return `a number of more than ${format.maxNumberLength} characters`

@@ -38,10 +38,16 @@ const PLAIN: Omit<JournalFormat, 'name' | 'title' | 'declareCommodity' | 'maxNum
     `${movement.time.slice(0, 10)} ${codeText(movement)}${[payee(movement), purpose(movement)].filter(Boolean).join(' | ')}  ; time:${timeOfDay(movement)}${chainTag(movement)}`,
   posting: ({ account, amount, commodity, totalPrice, movements }) =>
     `    ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}${commentOf(movements)}\n`,
+  header: () => NO_COST,
   price: ({ day, commodity, price, currency }) => `P ${day} ${commodity} ${price} ${currency}\n`,
   numbers: {},
   rulesOf: '2026-08-21',
 }
+
+const NO_COST = `; Amounts that are sent have no cost: it depends on a method (FIFO, average) that is yours to choose.
+; balance -B therefore shows what came in from outside, with swaps at the amounts that were given for them.
+
+`
 
 export const hledger: JournalFormat = {
   ...PLAIN,

@@ -18,8 +18,14 @@ function sanitizeText(text: string): string {
     .trim()
 }
 
-/** The name of a method in notes and journals: sanitized, and cut to 60 code points. */
-export const methodName = memoized((method) => [...safeText(method)].slice(0, METHOD_CHARACTERS).join(''))
+/** The name of a method in notes and journals: sanitized, without its parameters, and cut to 60 code points. */
+export const methodName = memoized((method) => {
+  const text = safeText(method)
+  return [...(withoutParameters(text) || text)].slice(0, METHOD_CHARACTERS).join('')
+})
+
+/** The part of a method before its parameters: `swap` of `swap(uint256,address)`. */
+export const withoutParameters = (method: string): string => method.split('(', 1)[0]?.trim() ?? ''
 
 const METHOD_CHARACTERS = 60
 

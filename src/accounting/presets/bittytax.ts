@@ -57,6 +57,12 @@ export const bittytax: Preset = {
   numbers: { maxDigits: 28, maxSumDigits: 28 },
   supportsNfts: true,
   equalLines: { handling: 'keep', compares: 'nothing (BittyTax 287c4b4, import_records.py)' },
+  attachedFees: {
+    isDefault: true,
+    ofOtherAssets: true,
+    ofSameAsset: 'beside',
+    source: 'BittyTax 287c4b4, t_row.py and conv/parsers/etherscan.py',
+  },
   source: 'BittyTax 287c4b4, import_records.py, t_row.py and data/example.csv',
   rulesOf: '2026-07-17',
 }

@@ -10,8 +10,8 @@ export const cointracking: Preset = {
     ['Buy Currency', 'inAsset'],
     ['Sell Amount', 'outAmount'],
     ['Sell Currency', 'outAsset'],
-    ['Fee', 'empty'],
-    ['Fee Currency', 'empty'],
+    ['Fee', 'feeAmount'],
+    ['Fee Currency', 'feeAsset'],
     ['Exchange', 'wallet'],
     ['Trade-Group', 'empty'],
     ['Comment', 'note'],
@@ -64,6 +64,12 @@ export const cointracking: Preset = {
   },
   supportsNfts: true,
   equalLines: { handling: 'distinguish', compares: 'Tx-ID, as in staketaxcsv 87547d5' },
+  attachedFees: {
+    isDefault: true,
+    ofOtherAssets: false,
+    ofSameAsset: 'included',
+    source: "CoinTracking's page 29000007202",
+  },
   source:
     "CoinTracking's pages 29000007202, 29000042383 (NFTs) and 29000042783; its CSV import page as cited by staketaxcsv",
   rulesOf: '2025-12-17',

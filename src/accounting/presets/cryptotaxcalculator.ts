@@ -11,8 +11,8 @@ export const cryptotaxcalculator: Preset = {
     ['Base Amount', 'amount'],
     ['Quote Currency (Optional)', 'quoteAsset'],
     ['Quote Amount (Optional)', 'quoteAmount'],
-    ['Fee Currency (Optional)', 'empty'],
-    ['Fee Amount (Optional)', 'empty'],
+    ['Fee Currency (Optional)', 'feeAsset'],
+    ['Fee Amount (Optional)', 'feeAmount'],
     ['From (Optional)', 'from'],
     ['To (Optional)', 'to'],
     ['Blockchain (Optional)', 'chain'],
@@ -83,6 +83,12 @@ export const cryptotaxcalculator: Preset = {
     compares: "ID (the vendor's page 8789036); assumed: together with all columns but the description",
   },
   chainNames: { other: '' },
+  attachedFees: {
+    isDefault: true,
+    ofOtherAssets: true,
+    ofSameAsset: 'beside',
+    source: "the vendor's page 5777675",
+  },
   source: "the vendor's template in thorchain-cryptotax 58680ac; types of gohodl 0e4618f",
   rulesOf: '2026-07-22',
 }

@@ -10,8 +10,8 @@ export const koinly: Preset = {
     ['Sent Currency', 'outAsset'],
     ['Received Amount', 'inAmount'],
     ['Received Currency', 'inAsset'],
-    ['Fee Amount', 'empty'],
-    ['Fee Currency', 'empty'],
+    ['Fee Amount', 'feeAmount'],
+    ['Fee Currency', 'feeAsset'],
     ['Net Worth Amount', 'worth'],
     ['Net Worth Currency', 'worthCurrency'],
     ['Label', 'type'],
@@ -53,6 +53,11 @@ export const koinly: Preset = {
     handling: 'merge',
     compares: "date, currencies, amounts and hash (Koinly's page 9789363)",
     ignored: ['type', 'worth', 'worthCurrency'],
+  },
+  attachedFees: {
+    isDefault: true,
+    ofOtherAssets: true,
+    source: 'hodgerpodger/staketaxcsv#385: Koinly ignores a fee in the currency that is sent or received',
   },
   source:
     'Koinly help pages on the universal format, 3663453 (labels) and 9490056 (pools); adastry.io, exporter_koinly.py of staketaxcsv',

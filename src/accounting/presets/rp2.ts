@@ -16,8 +16,8 @@ const COMMON = {
   fee: 'fee columns',
   naming: 'ticker',
   // RP2Decimal has 31 digits. More than 18 digits before the point raise an error. rp2 reads the sheet of dali with 11
-  // decimals and raises an error if an amount or a price is then zero.
-  numbers: { maxDecimals: 11, maxDigits: 31, maxSumDigits: 31, maxWholeDigits: 18 },
+  // decimals, as floating-point numbers, and raises an error if an amount or a price is then zero.
+  numbers: { maxDecimals: 11, readsFloats: true, maxDigits: 31, maxSumDigits: 31, maxWholeDigits: 18 },
   // dali writes the names of wallets into a configuration file, as a list with commas in which % is a special character.
   excludedFromWallets: /[,%]/g,
   supportsNfts: false,
@@ -29,6 +29,7 @@ const COMMON = {
   // Transfers between own wallets go to intra.csv, which has no types.
   labelsOwnTransfers: false,
   needsPrices: true,
+  rejectsNegativeBalances: true,
 } as const
 
 /** The first columns of in.csv and out.csv. */
@@ -107,25 +108,23 @@ export const rp2: MultiFileWriter = {
   needsTransactions: false,
   placementsOf: (movements, options) => {
     const rows = labelledRowsOf(movements, options)
-    const sent = new Map<string, number>()
-    for (const {
-      isOwn,
-      movements: [movement],
-    } of rows)
-      if (isOwn && movement.isOut) sent.set(transferKey(movement), (sent.get(transferKey(movement)) ?? 0) + 1)
+    const sent = new Map<string, ImportRow[]>()
+    for (const row of rows) {
+      const [movement] = row.movements
+      if (row.isOwn && movement.isOut)
+        sent.set(transferKey(movement), [...(sent.get(transferKey(movement)) ?? []), row])
+    }
     return rows.map((row) => placementOf(row, sent))
   },
 }
 
-function placementOf(row: ImportRow, sent: Map<string, number>): Placement {
+function placementOf(row: ImportRow, sent: ReadonlyMap<string, ImportRow[]>): Placement {
   const [movement] = row.movements
   if (movement.type === 'self')
     return { row, reason: 'a transfer to the same wallet, which changes no balance' }
   if (!row.isOwn) return { row, format: row.kind === 'in' ? IN : OUT }
-  const key = transferKey(movement)
-  const unmatchedSends = movement.isOut ? 0 : (sent.get(key) ?? 0)
-  if (unmatchedSends > 0) sent.set(key, unmatchedSends - 1)
-  return { row, format: INTRA, isAlreadyWritten: unmatchedSends > 0 }
+  const writtenAs = movement.isOut ? undefined : sent.get(transferKey(movement))?.shift()
+  return { row, format: INTRA, writtenAs }
 }
 
 /** A key that both sides of a transfer between own wallets share. */

@@ -10,8 +10,8 @@ export const tokentax: Preset = {
     ['BuyCurrency', 'inAsset'],
     ['SellAmount', 'outAmount'],
     ['SellCurrency', 'outAsset'],
-    ['FeeAmount', 'empty'],
-    ['FeeCurrency', 'empty'],
+    ['FeeAmount', 'feeAmount'],
+    ['FeeCurrency', 'feeAsset'],
     ['Exchange', 'wallet'],
     ['Group', 'empty'],
     ['Comment', 'note'],
@@ -25,6 +25,12 @@ export const tokentax: Preset = {
     swap: [],
   },
   walletOfType: { Gift: 'Gift' },
+  attachedFees: {
+    isDefault: false,
+    ofOtherAssets: true,
+    ofSameAsset: 'beside',
+    source: "TokenTax's page 1707630",
+  },
   source: "TokenTax's page 1707630; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
 }

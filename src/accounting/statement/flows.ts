@@ -5,6 +5,9 @@ import type { Asset, Movement } from '../movement.ts'
 export const FLOWS = [
   'received',
   'sent',
+  'own_in',
+  'own_out',
+  'income',
   'swapped_in',
   'swapped_out',
   'wrapped_in',
@@ -14,15 +17,16 @@ export const FLOWS = [
 export type FlowName = (typeof FLOWS)[number]
 
 /** Whether a flow increases the balance. */
-export const isInflow = (name: FlowName): boolean => name === 'received' || name.endsWith('_in')
+export const isInflow = (name: FlowName): boolean =>
+  name === 'received' || name === 'income' || name.endsWith('_in')
 
 /** An amount that counts in one of the flows; never negative. */
 export type Flow = { name: FlowName; asset: Asset; value: bigint }
 
 /**
  * Returns the flows of one wallet's movements in one transaction. Swaps are those that conversions write as one line by
- * default, and
- * count net of refunds. Wraps are the token of a wrap or unwrap and the coins that were wrapped or unwrapped.
+ * default. They, and deposits to pools, count net of refunds. Wraps are the token of a wrap or unwrap and the coins that were
+ * wrapped or unwrapped. `own` is what moved between own wallets.
  */
 export function flowsOf(movements: readonly Movement[]): Flow[] {
   return importRowsOf(movements, ACCEPTS_SWAP).flatMap((row) => {
@@ -31,7 +35,8 @@ export function flowsOf(movements: readonly Movement[]): Flow[] {
     if (row.isWrap || isWrap(row.movements[0]))
       return legFlows('wrapped_out', sent).concat(legFlows('wrapped_in', received))
     if (kind === 'swap') return legFlows('swapped_in', received).concat(legFlows('swapped_out', sent))
-    return legFlows('received', received).concat(legFlows('sent', sent))
+    const [inflow, outflow] = row.isOwn ? (['own_in', 'own_out'] as const) : (['received', 'sent'] as const)
+    return legFlows(row.isIncome ? 'income' : inflow, received).concat(legFlows(outflow, sent))
   })
 }
 

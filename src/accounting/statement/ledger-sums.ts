@@ -20,6 +20,7 @@ import { exactFiatValue, type Prices, pricedChainOf, readPrices } from '../../le
 import { applyNames } from '../../read/address-book.ts'
 import { type Dataset, requireLedger, uncoveredWalletError } from '../../read/dataset.ts'
 import { type Asset, groupByWallet, type Movement } from '../movement.ts'
+import { matchMultisends } from '../multisends.ts'
 import { type Contracts, readContracts } from '../names/contracts.ts'
 import { addNeeded, type PriceNeeded, sortedPrices } from '../needed.ts'
 import { instantBefore, type Period } from '../options.ts'
@@ -51,8 +52,8 @@ export type Newest = { block: number; time: string; chain: string } | undefined
 export type StatementLine = Omit<Balance, 'value' | 'amount'> & {
   chain_id: string
   /**
-   * In the asset's smallest unit; flows are not negative. `closing` = `opening` + `received` - `sent` + `swapped_in` -
-   * `swapped_out` + `wrapped_in` - `wrapped_out` - `fees`.
+   * In the asset's smallest unit; flows are not negative. `closing` = `opening` + `received` - `sent` + `own_in` - `own_out` +
+   * `income` + `swapped_in` - `swapped_out` + `wrapped_in` - `wrapped_out` - `fees`.
    */
   amounts: Record<AmountName, bigint>
   /** Values of the amounts in units of 10^-8 of the currency; null if a price is missing. */
@@ -173,9 +174,10 @@ export class LedgerSums {
   #endTransaction(): void {
     const { ownWallets, valuation } = this.ledger
     if (ownWallets !== undefined) markOwnTransfers(this.#transaction, ownWallets)
-    for (const movements of groupByWallet(this.#transaction)) {
+    for (const movement of this.#transaction)
+      countEntry(this.#sumsOf(movement.wallet, movement.asset).entries, movement)
+    for (const movements of groupByWallet(matchMultisends(this.#transaction))) {
       const [{ wallet, time }] = movements
-      for (const movement of movements) countEntry(this.#sumsOf(wallet, movement.asset).entries, movement)
       for (const { name, asset, value } of flowsOf(movements)) {
         const { flows, values } = this.#sumsOf(wallet, asset)
         flows[name] += value
@@ -200,6 +202,9 @@ export class LedgerSums {
 const zeroFlows = (): Record<FlowName, bigint> => ({
   received: 0n,
   sent: 0n,
+  own_in: 0n,
+  own_out: 0n,
+  income: 0n,
   swapped_in: 0n,
   swapped_out: 0n,
   wrapped_in: 0n,

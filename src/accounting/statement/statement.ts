@@ -5,9 +5,9 @@ import type { AdjustmentFindings } from '../../ledger/balances/adjustments.ts'
 import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledger/balances/balances.ts'
 import type { OpeningFindings } from '../../ledger/balances/read-opening.ts'
 import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
-import { openDataset, requireManifest } from '../../read/dataset.ts'
+import { openDataset, requireLedger, requireManifest } from '../../read/dataset.ts'
 import { type PriceNeeded, priceKey, sortedPrices } from '../needed.ts'
-import { instantBefore, type Period, parsePeriod, type TimeRange } from '../options.ts'
+import { instantBefore, type Period, parsePeriod, readTimeRange, type TimeRange } from '../options.ts'
 import { requireNewWallets } from '../sources.ts'
 import { ownWalletsOf } from '../transactions.ts'
 import {
@@ -20,7 +20,7 @@ import {
   type SumOptions,
 } from './ledger-sums.ts'
 
-/** Options of `statement`: `year`, or `from` and `until`. */
+/** Options of `statement`: `year`, or `from` and `until`. @default the year of all movements, if they are of one year */
 export type StatementOptions = PeriodOptions & SumOptions
 
 /** An export of a statement, and findings about it. */
@@ -68,7 +68,7 @@ export async function statement(
   outputs: readonly [string, ...string[]],
   options: StatementOptions,
 ): Promise<Statement> {
-  const period = parseStatementPeriod(options)
+  const period = parseStatementPeriod(options) ?? periodOf(Number(await onlyYear(outputs)))
   const all = outputs.length > 1 ? await readWallets(outputs) : []
   if (options.prices !== undefined && all.length > 1)
     await requireChainOfEachPrice(
@@ -191,8 +191,12 @@ type PeriodOptions = {
   until?: string | undefined
 }
 
-/** Parses the options. A day as `until` is included to its end. Throws USAGE if they do not name one period. */
-export function parseStatementPeriod({ year, from, until }: PeriodOptions): Period {
+/**
+ * Parses the options; undefined if there are none. A day as `until` is included to its end. Throws USAGE if they do not name one
+ * period.
+ */
+export function parseStatementPeriod({ year, from, until }: PeriodOptions): Period | undefined {
+  if (year === undefined && from === undefined && until === undefined) return undefined
   if (year !== undefined && (from !== undefined || until !== undefined))
     throw new ExportError('USAGE', '--year and --from or --until name two periods', { fix: PERIOD_FIX })
   if (year !== undefined) {
@@ -204,6 +208,27 @@ export function parseStatementPeriod({ year, from, until }: PeriodOptions): Peri
       fix: PERIOD_FIX,
     })
   return parsePeriod(from, until)
+}
+
+/** The UTC year of all movements. Throws USAGE if they are of several years, or if there are none. */
+export async function onlyYear(outputs: readonly string[]): Promise<string> {
+  const years: string[] = []
+  for (const output of outputs) {
+    const opened = await openDataset(output)
+    try {
+      requireLedger(opened.manifest, output, 'statements are made from')
+      const range = await readTimeRange(opened)
+      if (range !== undefined) years.push(range.first.slice(0, 4), range.last.slice(0, 4))
+    } finally {
+      await opened.close()
+    }
+  }
+  const [first, ...others] = years.sort()
+  const last = others.at(-1)
+  if (first !== undefined && first === last) return first
+  const found =
+    first === undefined ? 'the export has no movement' : `the movements are of ${first} to ${last}`
+  throw new ExportError('USAGE', `--from or --year is missing: ${found}`, { fix: PERIOD_FIX })
 }
 
 const PERIOD_FIX = 'Give --year 2024, or both --from 2024-04-01 and --until 2025-03-31 (included).'

@@ -65,6 +65,11 @@ const options = [
     { choices: ['pair', 'all', 'off'] },
   ),
   option(
+    'fees <where>',
+    'attach writes a fee in the line that it was paid for; separate in a line of its own (default: as the program itself imports wallets)',
+    { choices: ['attach', 'separate'] },
+  ),
+  option(
     'labels <file>',
     'CSV file (match,type) that assigns types of the program by hash, address, method, token and others',
   ),
@@ -84,7 +89,10 @@ const options = [
     'map <file>',
     'File that stores the numbers of unknown assets (default: OUTPUT.assets.csv; required for several outputs)',
   ),
-  option('check <file>', 'Check an import file against the rules of the format instead; exit code 0 or 10'),
+  option(
+    'check <path>',
+    'Check an import file, or the folder of rp2 or rotki, against the rules of the format instead; exit code 0 or 10',
+  ),
   strictOption('a movement was left out or the export is missing rows'),
 ]
 type ConvertArguments = OptionValues<typeof options>
@@ -217,9 +225,9 @@ const MAX_REPORTED = 100
 
 async function reportMistakes(file: string, to: string): Promise<void> {
   let mistakes = 0
-  const rows = await checkFile(file, to, ({ line, what: message }) => {
+  const rows = await checkFile(file, to, ({ file: place = file, line, what: message }) => {
     mistakes += 1
-    if (mistakes <= MAX_REPORTED) print(`${file}:${line}: ${message}`)
+    if (mistakes <= MAX_REPORTED) print(`${place}:${line}: ${message}`)
   })
   if (mistakes === 0) return print(`${file}: good for ${to} (${formatCount(rows, unitOf(to))})`)
   if (mistakes > MAX_REPORTED) print(`and ${formatCount(mistakes - MAX_REPORTED, 'mistake')} more`)
@@ -253,7 +261,7 @@ function reportConversion(converted: ConversionResult, options: ConversionOption
     unfilledLines(options.adjustments, converted.adjustments.unfilled),
     Object.entries(omitted).map(
       ([reason, count]) =>
-        `${formatCount(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`,
+        `${formatCount(count, 'movement')} ${reason.startsWith('rounded') ? reason : `left out: ${reason}`}`,
     ),
     omittedFile !== undefined && `listed in ${omittedFile}`,
     staleFiles.length > 0 && staleLine(staleFiles),

@@ -1,14 +1,23 @@
-import type { AmountName } from '../../accounting/statement/flows.ts'
 import { decimalsOf, type StatementLine } from '../../accounting/statement/ledger-sums.ts'
-import { parseStatementPeriod, type Statement, statement } from '../../accounting/statement/statement.ts'
+import {
+  daysOfYear,
+  onlyYear,
+  parseStatementPeriod,
+  type Statement,
+  statement,
+} from '../../accounting/statement/statement.ts'
 import {
   entryTypeTable,
+  NET_AMOUNTS,
+  netAmounts,
   statementSheets,
   statementTable,
   type TextTable,
+  totalOf,
   wholeUnits,
 } from '../../accounting/statement/statement-rows.ts'
 import { isNft } from '../../core/model/asset.ts'
+import { chainOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { roundDecimal, shiftDecimal } from '../../core/platform/decimal.ts'
 import { xlsxBytes } from '../../core/platform/xlsx.ts'
@@ -83,12 +92,14 @@ export const command = defineCommand({
 })
 
 async function printStatement(outputArgs: string[], given: StatementArguments): Promise<void> {
-  const { currency, maxRequests, ...settings } = given
+  const { currency, maxRequests, ...others } = given
   const located = await openOutputs(outputArgs, ['ledger'])
-  const { from, until, year, opening, adjustments } = settings
-  const period = { from, until, ...year }
+  const { from, until, opening, adjustments } = others
   // Prices are requested only for a statement that can be made.
-  parseStatementPeriod(period)
+  const isGiven = parseStatementPeriod({ from, until, ...others.year }) !== undefined
+  const year = isGiven ? others.year : daysOfYear(await onlyYear(located.map(({ output }) => output)))
+  const settings = { ...others, year }
+  const period = { from, until, ...year }
   const auto = { ...period, prices: settings.prices, opening, adjustments, currency, maxRequests }
   const prices = await priceFileOf(located, auto)
   await writeStatement(located, prices === undefined ? settings : { ...settings, prices })
@@ -193,44 +204,60 @@ const printable = ({ columns, rows }: TextTable) =>
     rows,
   )
 
-const COLUMNS = ['opening', 'received', 'sent', 'swapped', 'wrapped', 'fees', 'closing'] as const
+/** Columns that the table has only if a line has an amount in them. */
+const OPTIONAL: ReadonlySet<string> = new Set(['own', 'income'])
 
 /**
- * Builds the table of a statement for people, with rounded amounts. Swaps and wraps are net. With prices, the values follow
- * below the amounts.
+ * Builds the table of a statement for people, with rounded amounts. Own transfers, swaps and wraps are net. With prices, the values
+ * follow below the amounts, and their totals at the end, with the number of lines that have them.
  */
 function displayTable({ lines, currency }: Statement): PrintableResult {
+  const hasChains = new Set(lines.map(({ chain_id }) => chain_id)).size > 1
+  const columns = NET_AMOUNTS.filter(
+    (name) => !OPTIONAL.has(name) || lines.some(({ amounts }) => netAmounts(amounts)[name] !== 0n),
+  )
+  const nameOf = assetNamer(lines)
+  const lead = (wallet: string, asset: string, chain: string) => [
+    wallet,
+    ...(hasChains ? [chain] : []),
+    asset,
+  ]
   const rows = lines.flatMap((line) => {
-    const amounts = netOf(line.amounts).map((value) => displayAmount(value ?? 0n, line))
-    const values = netOf(line.values)
-    const isValued = currency !== undefined && values.some((value) => value !== null)
+    const [amounts, values] = [netAmounts(line.amounts), netAmounts(line.values)]
+    const isValued = currency !== undefined && columns.some((name) => values[name] !== null)
+    const wallet = truncateMiddle(line.wallet_label ?? line.wallet_address, 14)
+    const chain = chainOf(line.chain_id)?.name ?? line.chain_id
     return [
-      [truncateMiddle(line.wallet_label ?? line.wallet_address, 14), nameOf(line), ...amounts],
-      ...(isValued ? [['', `  in ${currency}`, ...values.map(displayValue)]] : []),
+      [
+        ...lead(wallet, nameOf(line), chain),
+        ...columns.map((name) => displayAmount(amounts[name] ?? 0n, line)),
+      ],
+      ...(isValued
+        ? [[...lead('', `  in ${currency}`, ''), ...columns.map((name) => displayValue(values[name]))]]
+        : []),
     ]
   })
-  return printableTable(['wallet', 'asset', ...COLUMNS], rows, COLUMNS.length)
+  if (currency !== undefined && lines.length > 0) {
+    const totals = columns.map((name) => totalOf(lines, name))
+    rows.push([...lead('total', `  in ${currency}`, ''), ...totals.map(({ value }) => displayValue(value))])
+    rows.push([...lead('', '  lines priced', ''), ...totals.map(({ priced, all }) => `${priced} of ${all}`)])
+  }
+  return printableTable(lead('wallet', 'asset', 'chain').concat(columns), rows, columns.length)
 }
 
-function nameOf(line: StatementLine): string {
-  const symbol = truncateMiddle(line.asset_symbol ?? line.asset_type, 10)
-  return line.token_id === null ? symbol : `${symbol} #${truncateMiddle(line.token_id, 9)}`
-}
-
-/** The amounts of the columns. An unknown one (null) makes a difference unknown. */
-function netOf(amounts: Readonly<Record<AmountName, bigint | null>>): (bigint | null)[] {
-  const net = (plus: bigint | null, minus: bigint | null) =>
-    plus === null || minus === null ? null : plus - minus
-  const { opening, received, sent, fees, closing } = amounts
-  return [
-    opening,
-    received,
-    sent,
-    net(amounts.swapped_in, amounts.swapped_out),
-    net(amounts.wrapped_in, amounts.wrapped_out),
-    fees,
-    closing,
-  ]
+/** Names the assets of a table. Those of a chain with equal symbols get digits of their contracts. */
+function assetNamer(lines: readonly StatementLine[]): (line: StatementLine) => string {
+  const contracts = new Map<string, Set<string | null>>()
+  const keyOf = ({ chain_id, asset_symbol, asset_type }: StatementLine) =>
+    `${chain_id} ${asset_symbol ?? asset_type}`
+  for (const line of lines)
+    contracts.set(keyOf(line), (contracts.get(keyOf(line)) ?? new Set()).add(line.asset_address))
+  return (line) => {
+    const isShared = (contracts.get(keyOf(line))?.size ?? 0) > 1
+    const digits = isShared && line.asset_address !== null ? ` ${line.asset_address.slice(0, 8)}` : ''
+    const symbol = `${truncateMiddle(line.asset_symbol ?? line.asset_type, 10)}${digits}`
+    return line.token_id === null ? symbol : `${symbol} #${truncateMiddle(line.token_id, 9)}`
+  }
 }
 
 /** Maximum length of an amount in the table, which has seven of them in a line. */

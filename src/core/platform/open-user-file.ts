@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { ExportError } from '../model/errors.ts'
 import {
   asUtf8,
@@ -17,9 +18,12 @@ import { inputError } from './user-file.ts'
 /** Maximum size of a user's file that arrives through a pipe. */
 const MAX_PIPED_BYTES = 64 * 1024 * 1024
 
+/** The contents of pipes, which can be read only once, by path and identity of the pipe. */
+const pipes = new Map<string, Promise<Buffer>>()
+
 /**
  * Opens a user's text file for reading as UTF-8; UTF-16 with a byte order mark is converted. Besides regular files, an open stream of this process is accepted, such as
- * `/dev/stdin` or the `/dev/fd/63` of a process substitution; reading more than 64 MiB from it fails. Other pipes and
+ * `/dev/stdin` or the `/dev/fd/63` of a process substitution, also several times; reading more than 64 MiB from it fails. Other pipes and
  * devices are refused, because reading them may never end. `fix` says what to name instead.
  *
  * @throws USAGE if the file does not exist, is a folder, or is a pipe or device; while it is read, with the line, if it has
@@ -33,11 +37,23 @@ export async function openUserFile(file: string, fix: string): Promise<Readable>
   if (entry.isDirectory()) throw inputError(file, Object.assign(new Error(), { code: 'EISDIR' }), fix)
   if (!OPEN_STREAM.test(resolve(file)))
     throw new ExportError('USAGE', `cannot read ${file}: it is a pipe or a device`, { fix })
-  // `pipeline` passes errors on and closes the file with the limit; the reader of the stream handles them.
-  return textOf(
-    file,
-    pipeline(createReadStream(file), limitBytes(file), () => {}),
-  )
+  const key = `${resolve(file)} ${entry.dev} ${entry.ino}`
+  const content = pipes.get(key) ?? readPipe(file)
+  pipes.set(key, content)
+  return textOf(file, Readable.from(chunksOf(content)))
+}
+
+function readPipe(file: string): Promise<Buffer> {
+  // `pipeline` passes errors on and closes the file with the limit.
+  const content = buffer(pipeline(createReadStream(file), limitBytes(file), () => {}))
+  // The reader of the stream handles errors, possibly later than they occur.
+  content.catch(() => {})
+  return content
+}
+
+async function* chunksOf(content: Promise<Buffer>): AsyncGenerator<Buffer> {
+  const bytes = await content
+  if (bytes.length > 0) yield bytes
 }
 
 const textOf = (file: string, source: Readable): Readable =>

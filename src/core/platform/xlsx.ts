@@ -1,13 +1,22 @@
 import type { Cell, Row } from 'write-excel-file/node'
 import { ExportError } from '../model/errors.ts'
 
-/** The cells of a column: text, exact decimal numbers, or UTC instants (ISO 8601). */
-export type SheetColumn = { name: string; kind: 'text' | 'number' | 'time' }
+/**
+ * The cells of a column: text, exact decimal numbers, UTC instants (ISO 8601), or numbers that a spreadsheet may round:
+ * amounts with up to eight decimals, and money with two.
+ */
+export type SheetColumn = { name: string; kind: 'text' | 'number' | 'time' | 'amount' | 'money' }
 
 export type Sheet = {
   name: string
   columns: readonly SheetColumn[]
   rows: readonly (readonly (string | null)[])[]
+  /** Bold rows below the others, which the filter leaves out. @default none */
+  totals?: readonly (readonly (string | null)[])[]
+  /** Lines of text at the end. @default none */
+  notes?: readonly string[]
+  /** Maximum number of printed pages. @default as many as the rows need */
+  maxPages?: number
 }
 
 /** Maximum number of rows of a sheet. The library keeps all cells in memory, about 9 KB a row. */
@@ -16,18 +25,25 @@ const MAX_ROWS = 150_000
 /**
  * Returns the bytes of an XLSX workbook. Numbers with more than 15 significant digits are text, because a spreadsheet
  * stores numbers as doubles; so are addresses, hashes and text that resembles a formula. Times are real dates. The header of
- * each sheet is frozen. The same sheets give the same bytes. Throws USAGE if a sheet has too many rows.
+ * each sheet is frozen, has a filter, and is repeated on every printed page; pages are landscape and as wide as the sheet. The
+ * same sheets give the same bytes. Throws USAGE if a sheet has too many rows.
  */
 export async function xlsxBytes(sheets: readonly Sheet[]): Promise<Buffer> {
   for (const { rows } of sheets) requireSheetRows(rows.length)
   const { default: writeXlsxFile } = await import('write-excel-file/node')
   const workbook = writeXlsxFile(
-    sheets.map(({ name, columns, rows }) => ({
+    sheets.map(({ name, columns, rows, totals = [], notes = [] }) => ({
       sheet: name,
-      data: [columns.map(headerCell), ...rows.map((row) => cellsOf(row, columns))],
-      columns: columns.map((column, at) => ({ width: widthOf(column, rows, at) })),
+      data: [
+        columns.map(headerCell),
+        ...rows.map((row) => cellsOf(row, columns)),
+        ...totals.map((row) => cellsOf(row, columns).map(boldCell)),
+        ...notes.map((note): Row => [textCell(note)]),
+      ],
+      columns: columns.map((column, at) => ({ width: widthOf(column, [...totals, ...rows], at) })),
       stickyRowsCount: 1,
     })),
+    { features: [printLayout(sheets)] },
   )
   return withFixedTimes(await workbook.toBuffer())
 }
@@ -38,6 +54,61 @@ export function requireSheetRows(rows: number): void {
   throw new ExportError('USAGE', `a sheet can have at most ${MAX_ROWS} rows`, {
     fix: 'Use CSV, or a shorter period.',
   })
+}
+
+/** The margins of a printed page, in inches. */
+const MARGINS = '<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.5" header="0.2" footer="0.2"/>'
+
+/** Adds filters, and how sheets are printed, to the files of a workbook (ISO/IEC 29500-1, 18.3.1 and 18.2.6). */
+function printLayout(sheets: readonly Sheet[]) {
+  return {
+    files: {
+      transform: {
+        'xl/worksheets/sheet{id}.xml': {
+          transform: (xml: string, _: unknown, { sheetIndex }: { sheetIndex: number }) => {
+            const sheet = sheets[sheetIndex]
+            if (sheet === undefined) return xml
+            const setup = `<pageSetup paperSize="9" orientation="landscape" fitToWidth="1" fitToHeight="${sheet.maxPages ?? 0}"/>`
+            const footer =
+              '<headerFooter><oddFooter>&amp;L&amp;A&amp;R&amp;P / &amp;N</oddFooter></headerFooter>'
+            return xml
+              .replace(/<worksheet[^>]*>/, '$&<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>')
+              .replace('</sheetData>', `$&<autoFilter ref="${filterRange(sheet, '')}"/>`)
+              .replace('</worksheet>', `${MARGINS}${setup}${footer}$&`)
+          },
+        },
+        'xl/workbook.xml': {
+          transform: (xml: string) => {
+            const names = sheets.map((sheet, at) => {
+              const place = `'${sheet.name}'!`
+              return (
+                `<definedName name="_xlnm._FilterDatabase" localSheetId="${at}" hidden="1">${place}${filterRange(sheet, '$')}</definedName>` +
+                `<definedName name="_xlnm.Print_Titles" localSheetId="${at}">${place}$1:$1</definedName>`
+              )
+            })
+            return xml.replace('</sheets>', () => `</sheets><definedNames>${names.join('')}</definedNames>`)
+          },
+        },
+      },
+    },
+  }
+}
+
+/** The header and the rows, without totals. `$` makes the range absolute. */
+const filterRange = ({ columns, rows }: Sheet, sign: '' | '$') =>
+  `${sign}A${sign}1:${sign}${columnName(columns.length)}${sign}${rows.length + 1}`
+
+/** The letters of a column, whose number starts at 1: `Z`, `AA`. */
+function columnName(number: number): string {
+  const letter = String.fromCharCode(65 + ((number - 1) % 26))
+  return number <= 26 ? letter : columnName(Math.floor((number - 1) / 26)) + letter
+}
+
+const boldCell = (cell: Cell): Cell => {
+  if (cell === null || cell === undefined) return cell
+  return typeof cell === 'object' && !(cell instanceof Date)
+    ? { ...cell, fontWeight: 'bold' }
+    : { value: String(cell), type: String, fontWeight: 'bold' }
 }
 
 const headerCell = ({ name }: SheetColumn): Cell => ({ value: name, type: String, fontWeight: 'bold' })
@@ -64,12 +135,19 @@ const CELLS: Readonly<Record<SheetColumn['kind'], (text: string) => Cell>> = {
       ? textCell(text)
       : { value: date, type: Date, format: timeFormat(text) }
   },
+  amount: (text) => roundedCell(text, '#,##0.00######'),
+  money: (text) => roundedCell(text, '#,##0.00'),
+}
+
+/** A number of which a spreadsheet keeps 15 digits. Other text, such as a count, stays text. */
+function roundedCell(text: string, format: string): Cell {
+  return DECIMAL.test(text) ? { value: Number(text), type: Number, format } : textCell(text, 'right')
 }
 
 const DECIMAL = /^-?(\d+)(?:\.(\d+))?$/
 
 /** Whether a spreadsheet shows all digits of a number: it computes with 15 significant digits. */
-function isExactDouble(text: string): boolean {
+export function isExactDouble(text: string): boolean {
   const [, whole = '', fraction = ''] = DECIMAL.exec(text) ?? []
   if (whole === '' || fraction.length > MAX_DIGITS) return false
   return (whole + fraction).replace(/^0+/, '').length <= MAX_DIGITS

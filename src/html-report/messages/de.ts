@@ -76,7 +76,8 @@ export const de: Messages = {
     invisible: 'das Symbol enthält unsichtbare Zeichen',
     'look-alike': 'das Symbol ahmt ein bekanntes mit anderen Buchstaben nach',
     "coin's symbol": 'es trägt das Symbol der Hauptwährung der Kette',
-    'below zero': 'es wurde mehr gesendet als empfangen; die Ereignisse passen also nicht zu den Beständen',
+    'below zero':
+      'es wurde mehr gesendet als empfangen, immer von anderen; die Ereignisse passen also nicht zu den Beständen',
   },
   activity: {
     title: 'Was geschah',

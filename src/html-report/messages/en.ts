@@ -76,7 +76,8 @@ export const en = {
     invisible: 'its symbol contains invisible characters',
     'look-alike': 'its symbol imitates a well-known symbol with other letters',
     "coin's symbol": 'it has the symbol of the native coin',
-    'below zero': 'more of it was sent than received, so its events do not match its balances',
+    'below zero':
+      'more of it was sent than received, always by others, so its events do not match its balances',
   } as Readonly<Record<string, string>>,
   activity: {
     title: 'What happened',

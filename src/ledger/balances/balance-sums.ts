@@ -11,6 +11,8 @@ export type BalanceSum = Asset & {
   decimals: number | null
   /** The first transaction after which the sum was negative. */
   firstNegative: { transaction: string; block: number; value: bigint } | undefined
+  /** Whether the wallet paid the fee of a transaction that moved the asset. Tokens that others put into its history have none. */
+  isUsed: boolean
 }
 
 /** `decimalsRow` is the number of the row that the decimals come from; 0 if no row has them. */
@@ -21,6 +23,7 @@ export const SUMMED_COLUMNS = [
   'transaction_hash',
   'block_number',
   'wallet_address',
+  'entry_type',
   'asset_type',
   'asset_address',
   'token_id',
@@ -41,6 +44,7 @@ type SummedRow = Pick<TextRows['ledger'], (typeof SUMMED_COLUMNS)[number]> &
 export class BalanceSums {
   readonly #sums = new Map<string, Sum>()
   #touched = new Set<Sum>()
+  readonly #payers = new Set<string>()
   #transaction = ''
   #block = 0
   #rows = 0
@@ -70,6 +74,7 @@ export class BalanceSums {
       sum.decimalsRow = this.#rows
     }
     this.#touched.add(sum)
+    if (row.entry_type === 'fee') this.#payers.add(row.wallet_address)
     if (type === 'native' && counterparty !== null && mayWrap(row.method_name))
       this.#coinParties.add(counterparty)
   }
@@ -103,9 +108,11 @@ export class BalanceSums {
     for (const sum of this.#touched) {
       if (sum.value < 0n)
         sum.firstNegative ??= { transaction: this.#transaction, block: this.#block, value: sum.value }
+      sum.isUsed ||= this.#payers.has(sum.wallet)
     }
     if (this.#coinParties.size > 0) this.#addWrappers()
     this.#touched.clear()
+    this.#payers.clear()
   }
 
   #addWrappers(): void {
@@ -126,6 +133,7 @@ export class BalanceSums {
         decimals: null,
         decimalsRow: 0,
         firstNegative: undefined,
+        isUsed: false,
       }
       this.#sums.set(key, sum)
     }

@@ -1,5 +1,5 @@
 import { ADDRESS } from '../../core/model/address.ts'
-import { COIN_DECIMALS } from '../../core/model/asset.ts'
+import { assetBalanceKey, COIN_DECIMALS } from '../../core/model/asset.ts'
 import { wrappedCoinOf } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { type Manifest, rowsEndOf } from '../../core/model/manifest.ts'
@@ -197,13 +197,28 @@ export function toBalances(
     flagged: flagTokens(sorted, {
       nativeSymbol: manifest.job.nativeSymbol ?? null,
       trusted: new Set([...knownContracts(manifest.job.chain), ...(manifest.job.wrappedCoins ?? [])]),
-      misreporting: new Set(
-        belowZero.flatMap(({ causes, asset_address }) =>
-          causes.includes(EVENTS_MISMATCH) ? (asset_address ?? []) : [],
-        ),
-      ),
+      misreporting: misreportingTokens(belowZero, sorted),
     }),
   }
+}
+
+/**
+ * Finds the tokens whose events do not match the balance of a wallet that never moved them in a transaction of its own. The balances
+ * of rebasing tokens grow without events too, so that more of them is sent than received, but their holders move them.
+ */
+function misreportingTokens(
+  belowZero: readonly NegativeBalance[],
+  sums: readonly BalanceSum[],
+): ReadonlySet<string> {
+  const used = new Set(sums.flatMap((sum) => (sum.isUsed ? [assetBalanceKey(sum.wallet, sum)] : [])))
+  return new Set(
+    belowZero.flatMap(
+      ({ causes, wallet_address, asset_type: type, asset_address: address, token_id: tokenId }) => {
+        const isUsed = used.has(assetBalanceKey(wallet_address, { type, address, tokenId }))
+        return causes.includes(EVENTS_MISMATCH) && address !== null && !isUsed ? [address] : []
+      },
+    ),
+  )
 }
 
 /** Whether a token wraps the native coin. */

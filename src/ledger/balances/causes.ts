@@ -22,7 +22,7 @@ export type CauseContext = {
 
 /** The cause of a negative sum of a token whose history is complete. */
 export const EVENTS_MISMATCH =
-  "the token's Transfer events do not match its balances, so its sums are not meaningful"
+  "the token's Transfer events do not match its balances, as those of rebasing tokens, so its sums are not meaningful"
 
 /** What to do about a contract that probably wraps the coin. */
 export const addWrappedCoin = (contract: string): string =>

@@ -62,7 +62,7 @@ export function spamFlagsOf(symbol: string | null, nativeSymbol: string | null):
 /** The flag of a token whose Transfer events do not match its balances. */
 export const MISREPORTS_BALANCES: SpamFlag = {
   rule: 'below zero',
-  why: 'more of it was sent than received, so its events do not match its balances',
+  why: 'more of it was sent than received, always by others, so its events do not match its balances',
 }
 
 const WELL_KNOWN: readonly (string | null)[] = [

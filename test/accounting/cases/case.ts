@@ -19,6 +19,9 @@ export { ANN, BEN, coins, erc20, nft }
  * - rp2: a conversion is a sale and a purchase (docs/user_faq.md), and a fee a row of out.csv with the type `FEE`. Transfers
  *   between own wallets are in intra.csv (docs/configuration_file.md of dali-rp2). Numbers have 11 decimals (ods_parser.py of rp2).
  *
+ * Refunds reduce what was sent. Koinly and CoinTracking have the fee in the columns of the row that it was paid for, where they
+ * document how they count it there; the reader returns it as a row of its own, as the fee of every other transaction is.
+ *
  * None of them infers a tax treatment: what is received is a deposit, which the user may give another type.
  */
 export type Case = {
@@ -98,7 +101,8 @@ export function sends(of: Token, parties: readonly [from: string, to: string], a
 
 /** What the wallet of all cases holds before them. */
 const FUNDS = transaction(
-  { at: '2023-12-30T00:00:00Z', parties: [FRIEND, ANN], value: whole(100) },
+  // The last digits are the remainder of 11 decimals, so that the fees of rp2 do not need another unit.
+  { at: '2023-12-30T00:00:00Z', parties: [FRIEND, ANN], value: whole(100) + 9_900_000n },
   {
     erc20: [
       sends(USDC, [FRIEND, ANN], 5_000),

@@ -42,6 +42,30 @@ export const DEPOSITS: readonly Case[] = [
     rp2: ['out SELL 100 USDC', 'out SELL 0.05 WETH.e', 'in BUY 2 LP-2a2a2a2a'],
   },
   {
+    name: 'liquidity that is added with coins, of which the pool returns some',
+    transaction: transact(
+      [ANN, ROUTER],
+      { value: whole(2), method: 'addLiquidityETH(…)' },
+      {
+        erc20: [sends(USDC, [ANN, POOL], 50), sends(SHARE, [ZERO, ANN], 1)],
+        internal: [coins([ROUTER, ANN], whole(0.1))],
+      },
+    ),
+    koinly: ['Add to Pool -1.9 AVAX', 'Add to Pool -50.0 USDC', '+1.0 NULL of LP-2a2a2a2a'],
+    cointracking: [
+      'Provide Liquidity -1.9 AVAX',
+      'Provide Liquidity -50 USDC',
+      'Receive LP Token +1 LP-2a2a2a2a',
+    ],
+    rotki: ['Withdrawal 1.9 AVAX', 'Withdrawal 50 erc20:USDC', 'Deposit 1 erc20:LP-2a2a2a2a'],
+    hledger: [
+      'Ann -1.9 AVAX, equity:external:out 1.9 AVAX',
+      'Ann -50 USDC, equity:external:out 50 USDC',
+      'Ann 1 LP-2a2a2a2a, equity:mint -1 LP-2a2a2a2a',
+    ],
+    rp2: ['out SELL 1.9 AVAX', 'out SELL 50 USDC', 'in BUY 1 LP-2a2a2a2a'],
+  },
+  {
     name: 'liquidity that is removed from a pool',
     transaction: transact(
       [ANN, ROUTER],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
+import { shiftDecimal } from '../../../src/core/platform/decimal.ts'
 import type { Program, Token } from './case.ts'
 
 type Row = Readonly<Record<string, string>>
@@ -22,18 +23,23 @@ const READERS: Readonly<Record<Program, Reader>> = {
     const names = new Map(records(`${out}.assets.csv`).map(({ placeholder, name }) => [placeholder, name]))
     const nameOf = (asset = '') =>
       names.has(asset) ? `${asset.replace(/\d+/, '')} of ${names.get(asset)}` : asset
-    return lines(out, (row) => [
-      row.Label,
-      amount('-', row['Sent Amount'], nameOf(row['Sent Currency'])),
-      amount('+', row['Received Amount'], nameOf(row['Received Currency'])),
-    ])
+    return [
+      ...lines(out, (row) => [
+        row.Label,
+        amount('-', row['Sent Amount'], nameOf(row['Sent Currency'])),
+        amount('+', row['Received Amount'], nameOf(row['Received Currency'])),
+      ]),
+      ...feesOf(out, 'Fee Amount', (row) => `cost -${row['Fee Amount']} ${row['Fee Currency']}`),
+    ]
   },
-  cointracking: (out) =>
-    lines(out, (row) => [
+  cointracking: (out) => [
+    ...lines(out, (row) => [
       row.Type,
-      amount('-', row['Sell Amount'], row['Sell Currency']),
+      amount('-', withoutFee(row['Sell Amount'], row.Fee), row['Sell Currency']),
       amount('+', row['Buy Amount'], row['Buy Currency']),
     ]),
+    ...feesOf(out, 'Fee', (row) => `Other Fee -${row.Fee} ${row['Fee Currency']}`),
+  ],
   rotki: (out, tokens) => {
     const nameOf = (id = '') => shortId(id, tokens)
     return [
@@ -70,6 +76,26 @@ const records = (file: string): Row[] => parse(readFileSync(file), { columns: tr
 
 function lines(file: string, cellsOf: (row: Row) => readonly (string | undefined)[]): ReturnType<Reader> {
   return records(file).map((row) => [Object.values(row).join(' '), [cellsOf(row).filter(Boolean).join(' ')]])
+}
+
+/** The fees in the fee columns of other rows, as the rows of their own that they would otherwise be. */
+function feesOf(file: string, column: string, textOf: (row: Row) => string): ReturnType<Reader> {
+  return records(file)
+    .flatMap((row) => (row[column] ? [[Object.values(row).join(' '), [textOf(row)]] as const] : []))
+    .map(([text, rows]) => [text, [...rows]])
+}
+
+/** The amount of which CoinTracking shows the sum with the fee. */
+function withoutFee(amount = '', fee = ''): string {
+  if (amount === '' || fee === '') return amount
+  const [sum, part] = [amount, fee].map((text) => BigInt(padded(text)))
+  return shiftDecimal(String((sum ?? 0n) - (part ?? 0n)), 18) ?? ''
+}
+
+/** The digits of an amount in units of 10^-18. */
+function padded(text: string): string {
+  const [whole = '', fraction = ''] = text.split('.')
+  return whole + fraction.padEnd(18, '0')
 }
 
 const amount = (sign: string, value = '', asset = '') => (value === '' ? '' : `${sign}${value} ${asset}`)

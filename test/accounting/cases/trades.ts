@@ -46,7 +46,7 @@ export const TRADES: readonly Case[] = [
     cointracking: ['Trade -1.5 AVAX +60 USDC'],
     rotki: ['trade -1.5 AVAX +60 erc20:USDC'],
     hledger: ['Ann -1.5 AVAX, Ann 60 USDC @@ 1.5 AVAX'],
-    rp2: ['out SELL 2 AVAX', 'in BUY 0.5 AVAX', 'in BUY 60 USDC'],
+    rp2: ['out SELL 1.5 AVAX', 'in BUY 60 USDC'],
   },
   {
     name: 'a swap whose aggregator takes a fee from the amount sent',
@@ -161,6 +161,6 @@ export const TRADES: readonly Case[] = [
     cointracking: ['Trade -1 APE-77777777#1 +0.0975 WETH.e'],
     rotki: ['trade -1 erc721:APE-77777777#1 +0.0975 erc20:WETH.e'],
     hledger: ['Ann -1 APE-77777777#1, Ann 0.0975 WETH.e @@ 1 APE-77777777#1'],
-    rp2: ['in BUY 0.1 WETH.e', 'out SELL 0.0025 WETH.e'],
+    rp2: ['in BUY 0.0975 WETH.e'],
   },
 ]

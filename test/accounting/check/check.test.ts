@@ -290,7 +290,6 @@ test('rejects a missing file, and reports an empty file and a file that is not C
 test.for([
   { to: 'koinly', fix: 'Name the file itself.' },
   { to: 'hledger', fix: 'Name the file itself.' },
-  { to: 'rp2', fix: 'Name one of the files in it: in.csv, out.csv or intra.csv.' },
   { to: 'etherscan', fix: expect.stringMatching(/: export-0x….csv, .* or export-nft-0x….csv\.$/) },
 ])('rejects a folder for $to and states which file to name', async ({ to, fix }) => {
   const message = `${folder} is a folder, and one file is checked at a time`

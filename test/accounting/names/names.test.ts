@@ -46,15 +46,14 @@ test('cuts the name of a method between characters, not within one', () => {
 })
 
 test.for([
-  { value: 1n, decimals: 18, rules: {}, text: '0.000000000000000001', remainder: 0n },
-  { value: 5n, decimals: 0, rules: { needsPoint: true }, text: '5.0', remainder: 0n },
-  { value: 2n ** 256n - 1n, decimals: 0, rules: {}, text: String(2n ** 256n - 1n), remainder: 0n },
-  { value: 1_234_567_891n, decimals: 9, rules: { maxDecimals: 8 }, text: '1.23456789', remainder: 1n },
-  { value: 9n, decimals: 9, rules: { maxDecimals: 8 }, text: '0', remainder: 9n },
-  { value: 10n ** 30n, decimals: 2, rules: { maxDigits: 28 }, text: undefined, remainder: undefined },
-  { value: 1n, decimals: null, rules: {}, text: undefined, remainder: undefined },
-  { value: 1n, decimals: 256, rules: {}, text: undefined, remainder: undefined },
-])('formats $value with $decimals decimals as $text', ({ value, decimals, rules, text, remainder }) => {
-  const formatted = formatAmount(value, decimals, rules)
-  expect({ text: formatted?.text, remainder: formatted?.remainder }).toEqual({ text, remainder })
+  { value: 1n, decimals: 18, rules: {}, text: '0.000000000000000001' },
+  { value: 5n, decimals: 0, rules: { needsPoint: true }, text: '5.0' },
+  { value: 2n ** 256n - 1n, decimals: 0, rules: {}, text: String(2n ** 256n - 1n) },
+  { value: 1_234_567_891n, decimals: 9, rules: { maxDecimals: 8 }, text: '1.23456789' },
+  { value: 9n, decimals: 9, rules: { maxDecimals: 8 }, text: '0' },
+  { value: 10n ** 30n, decimals: 2, rules: { maxDigits: 28 }, text: undefined },
+  { value: 1n, decimals: null, rules: {}, text: undefined },
+  { value: 1n, decimals: 256, rules: {}, text: undefined },
+])('formats $value with $decimals decimals as $text', ({ value, decimals, rules, text }) => {
+  expect(formatAmount(value, decimals, rules)).toBe(text)
 })

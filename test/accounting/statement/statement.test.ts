@@ -139,16 +139,20 @@ describe('the statement of 2024 for the made-up chain', () => {
     const ofAnn = amountsOf(table, ann)
     expect(ofAnn.AVAX).toEqual({
       opening: '100',
-      received: '1.000000000000000001',
-      sent: '4.583333333333333333',
+      received: '0.000000000000000001',
+      sent: '2.333333333333333333',
+      // One to herself, and 1.25 to Ben.
+      own_in: '1',
+      own_out: '2.25',
       swapped_in: '1',
       swapped_out: '1.8',
       fees: '0.01875000000075',
       closing: '95.597916666665916668',
     })
     expect(ofAnn.USDC).toEqual({
-      received: '5000.000001',
+      received: '5000',
       sent: '107',
+      own_in: '0.000001',
       swapped_in: '61.234568',
       swapped_out: '500',
       closing: '4454.234569',
@@ -161,13 +165,13 @@ describe('the statement of 2024 for the made-up chain', () => {
     const ofBen = amountsOf(table, ben)
     expect(ofBen.AVAX).toEqual({
       opening: '3.000000000000000001',
-      received: '1.25',
+      own_in: '1.25',
       fees: '0.00125000000005',
       closing: '4.248749999999950001',
     })
     expect(ofBen[`null ${2n ** 256n - 1n}`]).toEqual({ received: '5', swapped_out: '2', closing: '3' })
     // Ben sends a token that he never received.
-    expect(ofBen.USDC).toEqual({ sent: '0.000001', closing: '-0.000001' })
+    expect(ofBen.USDC).toEqual({ own_out: '0.000001', closing: '-0.000001' })
   })
 
   test('includes the last second of a year, and excludes it from the next', async () => {
@@ -222,11 +226,14 @@ describe('with prices', () => {
   test('each amount has its value, at the price of its time', async () => {
     const stated = await statement([madeUp], { ...period, prices })
     const { columns } = statementTable(stated)
-    expect(columns.slice(15).map(({ name }) => name)).toEqual([
+    expect(columns.slice(18).map(({ name }) => name)).toEqual([
       'currency',
       'opening_value',
       'received_value',
       'sent_value',
+      'own_in_value',
+      'own_out_value',
+      'income_value',
       'swapped_in_value',
       'swapped_out_value',
       'wrapped_in_value',
@@ -327,7 +334,7 @@ test('adds opening balances, as balances do', async () => {
   const usdc = lines.find(
     ({ asset_symbol, wallet_label }) => asset_symbol === 'USDC' && wallet_label === ben?.label,
   )
-  expect(usdc?.amounts).toMatchObject({ opening: 2_000_000n, sent: 1n, closing: 1_999_999n })
+  expect(usdc?.amounts).toMatchObject({ opening: 2_000_000n, own_out: 1n, closing: 1_999_999n })
   expect(exports[0]?.belowZero).toEqual([])
   expect((await statement([madeUp], { year: '2024' })).exports[0]?.belowZero).toHaveLength(1)
 })

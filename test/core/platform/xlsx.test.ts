@@ -85,6 +85,17 @@ test('writes times as dates, with a frozen header', async () => {
   expect(xml).toMatch(/<pane [^>]*ySplit="1"[^>]*state="frozen"/)
 })
 
+test('prints landscape pages of one width, with the header on each of them and a filter', async () => {
+  const totals = [['Total', '3', null]]
+  const workbook = await xlsxBytes([{ ...sheet, totals, notes: ['Signature:'], maxPages: 2 }])
+  const xml = unzipText(workbook, 'xl/worksheets/sheet1.xml')
+  expect(xml).toContain(`<autoFilter ref="A1:C${NUMBERS.length + 1}"/>`)
+  expect(xml).toContain('<pageSetUpPr fitToPage="1"/>')
+  expect(xml).toMatch(/<pageSetup [^>]*orientation="landscape" fitToWidth="1" fitToHeight="2"/)
+  const names = unzipText(workbook, 'xl/workbook.xml')
+  expect(names).toContain(`localSheetId="0">'Statement'!$1:$1<`)
+})
+
 test('has the same times in every archive, so that the same sheets give the same bytes', async () => {
   const [first, second] = [await xlsxBytes([sheet]), await xlsxBytes([sheet])]
   expect(first.equals(second)).toBe(true)

@@ -8,6 +8,7 @@ function row(block: number, wallet: string, decimals: string | null) {
     transaction_hash: `0x${block}`,
     block_number: String(block),
     wallet_address: wallet,
+    entry_type: 'transfer',
     asset_type: 'erc1155',
     asset_address: TOKEN,
     token_id: '4',

@@ -10,6 +10,7 @@ const sum = (type: string, address: string | null = null) => ({
   symbol: null,
   decimals: null,
   firstNegative: undefined,
+  isUsed: false,
 })
 const public2024 = { block: 41_000_000, time: '2024-02-29T23:59:59.000Z' }
 const known = { chain: '1', fromBlock: 0, newest: public2024 }
