@@ -96,10 +96,10 @@ async function printStatement(outputArgs: string[], given: StatementArguments): 
   const located = await openOutputs(outputArgs, ['ledger'])
   const { from, until, opening, adjustments } = others
   // Prices are requested only for a statement that can be made.
-  const isGiven = parseStatementPeriod({ from, until, ...others.year }) !== undefined
-  const year = isGiven ? others.year : daysOfYear(await onlyYear(located.map(({ output }) => output)))
-  const settings = { ...others, year }
-  const period = { from, until, ...year }
+  let settings = others
+  if (parseStatementPeriod({ from, until, ...others.year }) === undefined)
+    settings = { ...others, year: daysOfYear(await onlyYear(located.map(({ output }) => output))) }
+  const period = { from, until, ...settings.year }
   const auto = { ...period, prices: settings.prices, opening, adjustments, currency, maxRequests }
   const prices = await priceFileOf(located, auto)
   await writeStatement(located, prices === undefined ? settings : { ...settings, prices })
