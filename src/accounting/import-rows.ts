@@ -24,7 +24,7 @@ export type ImportRow = {
    * @default false
    */
   hasShare?: boolean
-  /** Whether a received amount is income for certain: a reward of a known protocol. @default false */
+  /** Whether a received amount is income for certain: the user declares it. @default false */
   isIncome?: boolean
   /** What the row is in a deposit or withdrawal. @default neither */
   poolMove?: PoolMove | undefined
@@ -252,6 +252,7 @@ export function importRowOf(movement: Movement, transaction?: TransactionSummary
   return {
     kind: countsAs === 'fee' ? 'fee' : isOut ? 'out' : 'in',
     isOwn: isOwn || countsAs === 'own',
+    isIncome: movement.type === 'declared_income',
     in: isOut ? undefined : leg,
     out: isOut ? leg : undefined,
     movements: [movement],

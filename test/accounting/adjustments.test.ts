@@ -50,6 +50,7 @@ test('a statement with adjustments adds up to the balances, and marks them by en
   const line = stated.lines.find((one) => one.wallet_address === ANN && one.asset_address === USDC)
   expect(line?.amounts.closing).toBe(await balanceOf(ANN, USDC, { at: '2024-12-31', adjustments }))
   expect(line?.entries).toContainEqual({ type: 'declared_income', movements: 1, in: 1_500_000n, out: 0n })
+  expect(line?.amounts.income).toBe(1_500_000n)
   const coin = stated.lines.find((one) => one.wallet_address === BEN && one.asset_address === null)
   expect(coin?.entries).toContainEqual({ type: 'declared', movements: 1, in: 0n, out: 25n * 10n ** 16n })
   expect(stated.exports[0]?.adjustments).toEqual({ rows: 2, unfilled: 0, ofOtherChains: 0 })
