@@ -125,7 +125,7 @@ function addOwn(
 }
 
 /** A sum of values; null if one of them is unknown. */
-export const addKnown = (sum: bigint | null, value: bigint | null): bigint | null =>
+const addKnown = (sum: bigint | null, value: bigint | null): bigint | null =>
   sum === null || value === null ? null : sum + value
 
 const zeros = () => Object.fromEntries(YEAR_AMOUNTS.map((name) => [name, 0n])) as Record<YearAmount, bigint>
