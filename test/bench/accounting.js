@@ -3,7 +3,7 @@
 // format, default all]. xlsx is the generic format as a workbook, for up to 150,000 rows.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FORMAT_NAMES } from '../../dist/accounting/writers.js'
+import { FORMAT_NAMES } from '../../dist/accounting/formats.js'
 import { runMeasured } from './run-measured.js'
 import { withLedger } from './with-service.js'
 

@@ -1,4 +1,4 @@
-// Time until a report page is ready in a browser (Debian's Chromium), and duration of a search.
+// Time until a report page is ready in a browser (Debian's Chromium), its number of nodes, and duration of a search.
 // Usage: npm run bench -- page [transactions, default 32000, which give about 104,000 ledger rows]
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,6 +25,7 @@ export function benchHtmlReport(transactions = 32_000) {
           madeInSeconds: Math.round(reportRun.seconds * 10) / 10,
           peakMB: reportRun.peakMB,
           readyMs: worst('readyMs'),
+          nodes: worst('nodes'),
           searchMs: worst('searchMs'),
         },
       ])
@@ -38,8 +39,10 @@ async function measurePage(browser, file) {
   const page = await browser.newPage()
   const start = performance.now()
   await page.goto(pathToFileURL(file).href)
-  while (!/rows$/.test((await page.locator('output').textContent()) ?? '')) await page.waitForTimeout(5)
+  while (!/transactions$/.test((await page.locator('#activity output').textContent()) ?? ''))
+    await page.waitForTimeout(5)
   const readyMs = Math.round(performance.now() - start)
+  const nodes = await page.evaluate(() => document.querySelectorAll('*').length)
   const times = []
   for (const text of SEARCH_TERMS)
     times.push(
@@ -53,5 +56,5 @@ async function measurePage(browser, file) {
       }, text),
     )
   await page.close()
-  return { readyMs, searchMs: Math.round(Math.max(...times)) }
+  return { readyMs, nodes, searchMs: Math.round(Math.max(...times)) }
 }

@@ -201,7 +201,9 @@ test('CHANGELOG.md starts with the version of the package', () => {
 
 test('every page that mentions the tarball uses the name that npm pack creates', () => {
   const { version } = JSON.parse(pageAt('package.json')) as { version: string }
-  const schedule = readdirSync(join(ROOT, 'jobs/schedule')).map((name) => `jobs/schedule/${name}`)
+  const schedule = readdirSync(join(ROOT, 'jobs/schedule'), { withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [`jobs/schedule/${entry.name}`] : [],
+  )
   const named = ['README.md', ...schedule].flatMap(
     (path) => pageAt(path).match(/walletlake-\d[\w.-]*\.tgz/g) ?? [],
   )

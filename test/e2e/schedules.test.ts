@@ -229,6 +229,39 @@ describe('GitHub Actions', () => {
   })
 })
 
+describe('the GitHub Action', () => {
+  const [action] = documentsOf('action/action.yml') as { runs: { steps: (Step & { name?: string })[] } }[]
+  const steps = action?.runs.steps ?? []
+
+  test('pins every action to a commit, and saves the checkpoint also after a failure', () => {
+    const used = textOf('action/action.yml').match(/uses: .*/g) ?? []
+    expect(used).toHaveLength(3)
+    expect(used.filter((line) => !/^uses: [\w/-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
+    expect(steps.at(-1)).toMatchObject({ if: 'always()', with: { path: 'output' } })
+  })
+
+  test('exports, loads, and hands on the exit code', { tags: ['long'] }, async () => {
+    const home = workplace()
+    const run = (more: object) => {
+      const env = {
+        PATH: programs(),
+        GITHUB_ACTION_PATH: join(FOLDER, 'action'),
+        GITHUB_OUTPUT: join(home, 'outputs'),
+        JOBS: 'jobs/*.yaml',
+        WALLETLAKE_API_KEY: '',
+        WALLETLAKE_LOAD_TO: 'duckdb:output/lake.db',
+        ...more,
+      }
+      const script = steps.find(({ name }) => name === 'Run')?.run ?? ''
+      return spawnSync('sh', ['-e', '-c', script], { cwd: home, env, encoding: 'utf8' }).status
+    }
+    expect(run({ ARGUMENTS: '--deadline 330m --quiet' })).toBe(0)
+    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['mine'])
+    expect(run({ ARGUMENTS: '--max-requests 1 --fresh --quiet' })).toBe(9)
+    expect(readFileSync(join(home, 'outputs'), 'utf8')).toBe('exit-code=0\nexit-code=9\n')
+  })
+})
+
 describe('Kubernetes', () => {
   const [claim, cron] = documentsOf('kubernetes.yaml') as {
     kind: string
