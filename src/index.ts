@@ -40,7 +40,7 @@ export {
 } from './ledger/balances/balances.ts'
 export { compareExpected, type Difference } from './ledger/balances/compare-expected.ts'
 export type { SpamFlag } from './ledger/balances/spam-rules.ts'
-export { queryExport } from './read/query-export.ts'
+export { type QueryOptions, queryExport } from './read/query-export.ts'
 export type { QueryResult, ResultCell, ResultColumn } from './read/query-result.ts'
 export type {
   BalanceQuery,

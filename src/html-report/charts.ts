@@ -96,7 +96,7 @@ function drawDays(chart: DayChart, size: keyof typeof SIZES, text: Text): Html {
 }
 
 /** A scale from zero, or from the lowest value if that is negative, and its ticks. */
-function valueScale(
+export function valueScale(
   values: readonly number[],
   { top, bottom, count }: { top: number; bottom: number; count: number },
 ) {
@@ -118,7 +118,7 @@ const UNITS = [
 ] as const
 
 /** Formats the value of a tick: `2.5k`, `12M`, `3e+21`. */
-function formatTick(value: number, separators: Separators): string {
+export function formatTick(value: number, separators: Separators): string {
   const size = Math.abs(value)
   if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(0).replace('-', '−')
   const [factor, unit] = UNITS.find(([least]) => size >= least) ?? [1, '']

@@ -29,6 +29,9 @@ export const NOT_EXACT = 'exact decimal: too many digits in'
 /** Decimals of the native coin; the scale for `units(value, 18)`. */
 const DEFAULT_SCALE = 18
 
+/** The type of most amounts: 18 decimals, and 20 digits before the point. */
+export const DEFAULT_TYPE: DecimalType = { kind: 'decimal', scale: DEFAULT_SCALE }
+
 export function decimalTypeFor({ whole, fraction }: Digits): DecimalType {
   if (whole + fraction > DECIMAL_DIGITS) return { kind: 'ordered', whole, fraction }
   return { kind: 'decimal', scale: Math.max(fraction, Math.min(DEFAULT_SCALE, DECIMAL_DIGITS - whole)) }

@@ -11,6 +11,8 @@ export type QueryErrorContext = {
   folder: string
   /** Path of the folder as DuckDB sees it. */
   path: string
+  /** The error of the first run of a statement, which applies if decimals of the second one do not fit either. */
+  refusal?: ExportError | undefined
   /** Set once the views are created. */
   types?: DecimalTypes
   /** Whether the files of the statements' tables can be read; set once they are created. */
@@ -33,6 +35,7 @@ export async function rethrowQueryError(thrown: unknown, context: QueryErrorCont
   if (notWhole >= 0) throw usage(engineMessage.slice(notWhole), UNITS_FIX)
   if (engineMessage.includes(ORDER_KEY)) throw orderedUseError(types, thrown)
   const notExact = engineMessage.indexOf(NOT_EXACT)
+  if (notExact >= 0 && context.refusal !== undefined) throw context.refusal
   if (notExact >= 0) throw usage(engineMessage.slice(notExact), OVERFLOW_FIX)
   if (/^Out of Range Error: Overflow in|^Conversion Error: .*\bDECIMAL\(/.test(engineMessage))
     throw usage(engineMessage, OVERFLOW_FIX)
@@ -80,15 +83,18 @@ function csvErrorReason(engineMessage: string): string {
   return /^Error when .*|^(Expected|Value|Found|Maximum) .*/m.exec(engineMessage)?.[0] ?? 'invalid row'
 }
 
+/** USAGE for a statement that computes with decimals which can only be ordered. */
+export class OrderedUseError extends ExportError {}
+
 /** Error that lists the columns with more digits than DuckDB can compute with. */
-export function orderedUseError(types: DecimalTypes | undefined, cause?: unknown): ExportError {
+export function orderedUseError(types: DecimalTypes | undefined, cause?: unknown): OrderedUseError {
   const columns = Object.entries(types ?? {}).flatMap(([name, type]) =>
     type.kind === 'ordered'
       ? [`${name} has up to ${type.whole} digits before the point and ${type.fraction} after it`]
       : [],
   )
   const message = `${columns.join(', ')}: more than the ${DECIMAL_DIGITS} digits of DuckDB's exact numbers. Such values can be sorted, compared with each other and returned, but not used in arithmetic, casts and text functions`
-  return new ExportError('USAGE', message, { cause, fix: ORDERED_FIX })
+  return new OrderedUseError('USAGE', message, { cause, fix: ORDERED_FIX })
 }
 
 const FIX = 'Correct the statement (DuckDB SQL). SHOW TABLES lists the tables, DESCRIBE ledger its columns.'
@@ -96,7 +102,7 @@ const FIX = 'Correct the statement (DuckDB SQL). SHOW TABLES lists the tables, D
 const UNITS_FIX = 'Round and cast the value first, as in units(round(avg(value))::BIGNUM, 18).'
 
 const ORDERED_FIX =
-  'Sum the value of one asset, as in units(sum(value), 18); compare with units, as in amount > units(5, 0) for 5 or units(25, 1) for 2.5; for text and casts write units_text(value, 18), or units_text(value, asset_decimals) for any asset.'
+  "Select rows whose amounts have fewer digits, as in WHERE asset_symbol = 'USDC'. Or sum the value of one asset, as in units(sum(value), 18); compare with units, as in amount > units(5, 0) for 5 or units(25, 1) for 2.5; for text and casts write units_text(value, 18), or units_text(value, asset_decimals) for any asset."
 
 const OVERFLOW_FIX =
   'Compute in the smallest unit, which has no limit, as in sum(value); units_text(sum(value), 18) gives plain digits of any length as text.'

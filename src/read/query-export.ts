@@ -1,14 +1,17 @@
+import { stat } from 'node:fs/promises'
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { ExportError } from '../core/model/errors.ts'
+import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
+import { inputError } from '../core/platform/user-file.ts'
 import type { DataFile } from '../formats/format.ts'
 import { requireManifest } from './dataset.ts'
 import { withExactNumbers } from './exact-numbers.ts'
 import { type ExactnessCheck, openExactnessCheck } from './exactness-check.ts'
 import { createdPivotValues } from './pivot-values.ts'
-import { type QueryErrorContext, rethrowQueryError } from './query-errors.ts'
+import { OrderedUseError, oneLine, type QueryErrorContext, rethrowQueryError } from './query-errors.ts'
 import { planResult, type QueryResult, resultOf, type TypesShown } from './query-result.ts'
 import { exportReplacedError, watchExport } from './replaced-export.ts'
-import { openScratchDatabase } from './scratch-database.ts'
+import { openScratchDatabase, type ScratchDatabase } from './scratch-database.ts'
 import { splitStatements, type Token } from './sql-tokens.ts'
 import { areFilesReadable, makeViews } from './views.ts'
 
@@ -21,6 +24,7 @@ import { areFilesReadable, makeViews } from './views.ts'
  *
  * @param folder Output folder of the export.
  * @param sql Statements separated by semicolons, in the SQL of DuckDB.
+ * @param options CSV files of the user as further tables.
  * @returns One result per statement. Consume the rows of a result before requesting the next one.
  * @throws USAGE if the folder contains no export, for invalid SQL, for statements that are not read-only, and
  *   for statements whose result would not be exact. VERIFY_FAILED if the manifest is damaged or a file cannot
@@ -33,29 +37,54 @@ import { areFilesReadable, makeViews } from './views.ts'
  *   for await (const rows of batches) console.log(columns, rows)
  * ```
  */
-export async function* queryExport(folder: string, sql: string): AsyncGenerator<QueryResult, void, void> {
+export async function* queryExport(
+  folder: string,
+  sql: string,
+  options: QueryOptions = {},
+): AsyncGenerator<QueryResult, void, void> {
   const watch = await watchExport(folder)
   try {
-    yield* queryFiles(folder, sql)
+    yield* queryFiles(folder, sql, options)
   } catch (thrown) {
     const isDamage = thrown instanceof ExportError && thrown.code === 'VERIFY_FAILED'
     throw isDamage && (await watch.isReplaced()) ? exportReplacedError(folder) : thrown
   }
 }
 
-async function* queryFiles(folder: string, sql: string): AsyncGenerator<QueryResult, void, void> {
+/** Options of `queryExport`. */
+export type QueryOptions = {
+  /**
+   * CSV files (UTF-8, with a header) by the name of the table that a statement reads them as. Whole numbers, days, times and
+   * booleans have types; everything else, also numbers with a point, is text, which `::DECIMAL(38, 18)` converts. @default none
+   */
+  tables?: ReadonlyMap<string, string>
+}
+
+/**
+ * Runs the statements. A statement that computes with decimals of which some have too many digits runs a second time on
+ * its own, with a decimal type that fits most of them: it succeeds if the rows that it selects fit.
+ */
+async function* queryFiles(
+  folder: string,
+  sql: string,
+  { tables = new Map() }: QueryOptions,
+  refusal?: ExportError,
+): AsyncGenerator<QueryResult, void, void> {
   const manifest = await requireManifest(folder)
   const database = await openScratchDatabase(folder)
   const openedFiles: DataFile[] = []
   let exactness: ExactnessCheck | undefined
   try {
-    const errorContext: QueryErrorContext = { folder, path: database.folder }
+    const errorContext: QueryErrorContext = { folder, path: database.folder, refusal }
     const rethrow = (thrown: unknown) => rethrowQueryError(thrown, errorContext)
     const statements = splitStatements(sql)
-    const { types, sources } = await makeViews({ manifest, database, openedFiles, statements }).catch(rethrow)
+    for (const [name, file] of tables) await loadCsv(database, name, file)
+    const fitsMost = refusal !== undefined
+    const views = { manifest, database, openedFiles, statements, fitsMost }
+    const { types, sources } = await makeViews(views).catch(rethrow)
     errorContext.types = types
     errorContext.areFilesReadable = () => areFilesReadable(database, { sources, statements })
-    for (const tokens of statements) {
+    const start = async (tokens: readonly Token[]): Promise<QueryResult> => {
       const prepared = await prepare(database.connection, tokens).catch(rethrow)
       if (prepared === undefined) throw notReadOnlyError()
       const { statement, pivotValues } = prepared
@@ -65,11 +94,20 @@ async function* queryFiles(folder: string, sql: string): AsyncGenerator<QueryRes
         exactness ??= await openExactnessCheck(database, types)
         await exactness.check({ tokens: computing, toSql: withExactNumbers, pivotValues })
       }
-      const result = await statement.stream().catch(rethrow)
+      // The second run must not return rows before one that does not fit.
+      const result = await (fitsMost ? statement.run() : statement.stream()).catch(rethrow)
       const isPlan = EXPLAIN.test(firstWord(tokens))
-      yield await (isPlan
+      return isPlan
         ? planResult(result, (text) => text.replaceAll(`${database.folder}/`, ''))
-        : resultOf(result, { rethrow, types: typesShownBy(tokens) }))
+        : resultOf(result, { rethrow, types: typesShownBy(tokens) })
+    }
+    for (const tokens of statements) {
+      const started = await start(tokens).catch((thrown: unknown) => {
+        if (refusal === undefined && thrown instanceof OrderedUseError) return thrown
+        throw thrown
+      })
+      if (!(started instanceof OrderedUseError)) yield started
+      else yield* queryFiles(folder, tokens.map(({ text }) => text).join(''), { tables }, started)
     }
   } finally {
     exactness?.close()
@@ -77,6 +115,28 @@ async function* queryFiles(folder: string, sql: string): AsyncGenerator<QueryRes
     await database.close()
   }
 }
+
+/** Loads a CSV file of the user as a table, before the database loses its access to files. */
+async function loadCsv(database: ScratchDatabase, name: string, file: string): Promise<void> {
+  const types = ['BOOLEAN', 'BIGINT', 'DATE', 'TIMESTAMP', 'VARCHAR'].map(quoteLiteral).join(', ')
+  const source = `read_csv(${quoteLiteral(file)}, header = true, auto_type_candidates = [${types}], sample_size = -1)`
+  // A name with * or ? would be a pattern of several files.
+  if (!(await isFile(file))) throw inputError(file, Object.assign(new Error(), { code: 'ENOENT' }), CSV_FIX)
+  try {
+    await database.run(`CREATE TABLE ${quoteIdentifier(name)} AS SELECT * FROM ${source}`)
+  } catch (cause) {
+    const [reason = ''] = (cause as Error).message.split('\n')
+    throw new ExportError('USAGE', `cannot read ${file}: ${oneLine(reason)}`, { cause, fix: CSV_FIX })
+  }
+}
+
+const CSV_FIX = 'Name a CSV file with a header, in UTF-8.'
+
+const isFile = (path: string) =>
+  stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  )
 
 const READ_ONLY_STATEMENT = /^(select|with|from|values|table|pivot|unpivot|describe|desc|show|summarize|\()$/i
 /** Statements that may compute with values of the tables. */

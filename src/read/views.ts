@@ -7,6 +7,7 @@ import type { DataFile } from '../formats/format.ts'
 import { hasEscapedText, openDataFile, sourceSql, unsplitFile } from '../formats/index.ts'
 import { checkContent, checkSize } from './check-files.ts'
 import {
+  DEFAULT_TYPE,
   type DecimalType,
   type Digits,
   decimalDigitsSql,
@@ -26,6 +27,8 @@ export type QueryViewOptions = {
   /** Receives the opened files, which the caller closes. */
   openedFiles: DataFile[]
   statements: readonly (readonly Token[])[]
+  /** Choose decimal types that compute although some decimals do not fit: these fail in their view. @default false */
+  fitsMost?: boolean
 }
 
 /** Types of decimals in the views. */
@@ -40,6 +43,7 @@ export async function makeViews({
   database,
   openedFiles,
   statements,
+  fitsMost = false,
 }: QueryViewOptions): Promise<QueryViews> {
   const identifiers = statements.map(identifiersIn)
   const sources = new Map<Table, string>()
@@ -58,7 +62,8 @@ export async function makeViews({
     for (const each of files) openedFiles.push(each)
     sources.set(table, sourceOf(table, files))
   }
-  const types = await decimalTypes({ database, statements, identifiers, sources })
+  const measured = await decimalTypes({ database, statements, identifiers, sources })
+  const types = fitsMost ? computableTypes(measured) : measured
   for (const [table, source] of sources)
     await database.run(
       `CREATE VIEW ${quoteIdentifier(table.name)} AS ${viewSql(table, source, { manifest, types })}`,
@@ -137,6 +142,12 @@ async function decimalTypes({
     amount: decimalTypeFor(maxDigits(digits.amount)),
     price_value: decimalTypeFor(maxDigits(digits.price_value)),
   }
+}
+
+/** The types, of which those that can only be ordered are replaced by the one that fits the most decimals. */
+function computableTypes({ amount, price_value }: DecimalTypes): DecimalTypes {
+  const computable = (type: DecimalType) => (type.kind === 'ordered' ? DEFAULT_TYPE : type)
+  return { amount: computable(amount), price_value: computable(price_value) }
 }
 
 /**

@@ -175,6 +175,13 @@ testSample(
   },
 )
 
+test('computes with amounts if the rows that are selected fit into DECIMAL', async () => {
+  const output = await sharedExport('large')
+  const few = 'where asset_decimals <= 18 and value > -1e19 and value < 1e19'
+  expect(await column(output, `select sum(amount) from ledger ${few}`)).toEqual(['19.999999999999999999'])
+  expect(await column(output, `select count(*) from ledger ${few} and amount > 5`)).toEqual([2])
+})
+
 test('refuses sums beyond 38 digits and suggests units_text', async () => {
   const output = await exportOf([
     [9n * 10n ** 37n, 18],

@@ -1,12 +1,15 @@
+import { basename } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { TABLES } from '../../core/table/index.ts'
+import { type ChartTable, renderQueryChart } from '../../html-report/query-chart.ts'
 import { queryExport } from '../../read/query-export.ts'
-import type { QueryResult } from '../../read/query-result.ts'
+import type { QueryResult, ResultCell } from '../../read/query-result.ts'
 import { writeQueryResult } from '../../terminal/write-query-result.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
 import { outputArgument, resultFormatOption } from '../options/export-options.ts'
 import { openLog } from '../options/log.ts'
 import { openOutput } from '../options/output-argument.ts'
-import { stdoutWriter } from '../result-file.ts'
+import { chooseFormat, openResultFile, stdoutWriter } from '../result-file.ts'
 import { usageError } from '../usage-error.ts'
 import { warnIfRowsMissing } from '../warn-incomplete.ts'
 
@@ -20,6 +23,10 @@ const options = [
     `Maximum rows of a table (default: ${MAX_TERMINAL_ROWS} on a terminal, otherwise all)`,
     { parse: parseRowCount },
   ),
+  option('with <name=file>', 'CSV file of yours as a table of this name, with a header (repeatable)', {
+    repeatable: true,
+  }),
+  option('chart <file>', 'Also draw the result of the last statement, as lines or bars, into an HTML file'),
 ]
 
 export const command = defineCommand({
@@ -41,6 +48,8 @@ export const command = defineCommand({
       'query output/demo < balances.sql --format csv > balances.csv',
       'Statements from a file, results as CSV',
     ],
+    ['query output/demo --with users=users.csv < joined.sql', 'With a file of yours as a table'],
+    ['query output/demo --chart days.html < days.sql', 'A chart of the result'],
   ],
   run: ({ output, sql, ...args }) => query(output, sql, args),
 })
@@ -55,20 +64,60 @@ function parseRowCount(text: string): number {
 async function query(
   outputArg: string,
   sql: string | undefined,
-  { format, maxRows }: OptionValues<typeof options>,
+  { format, maxRows, with: tables = [], chart }: OptionValues<typeof options>,
 ): Promise<void> {
+  const files = csvTablesOf(tables)
+  chooseFormat(chart, { formats: ['html'], fallback: 'html' })
   const terminalRows = process.stdout.isTTY ? MAX_TERMINAL_ROWS : undefined
   const { output } = await openOutput(outputArg)
+  const inputs = Object.fromEntries([...files].map(([name, file]) => [`--with ${name}`, file]))
+  const page =
+    chart === undefined
+      ? undefined
+      : await openResultFile({ file: chart, protectedPaths: { inputs, exports: [output] } })
   const sink = stdoutWriter()
   const statementText = await readStatements(sql)
   await warnIfRowsMissing(output)
   let isFirst = true
-  for await (const result of queryExport(output, statementText)) {
+  let drawn: ChartTable = { columns: [], rows: [] }
+  for await (const result of queryExport(output, statementText, { tables: files })) {
     if (!isFirst) await sink.write('\n')
     isFirst = false
-    await writeQueryResult(result, format, { ...sink, maxRows: maxRows ?? terminalRows })
+    const rows: ResultCell[][] = []
+    const shown = page === undefined ? result : { ...result, batches: keepRows(result, rows) }
+    await writeQueryResult(shown, format, { ...sink, maxRows: maxRows ?? terminalRows })
     warnOfRounding(result)
+    drawn = { columns: result.columns, rows }
   }
+  if (page === undefined) return
+  await page.write(renderQueryChart(basename(chart ?? '', '.html'), drawn))
+  await page.close()
+  openLog({}).info(`chart: ${chart}`)
+}
+
+/** Passes on the rows of a result and keeps them. */
+async function* keepRows({ batches }: QueryResult, rows: ResultCell[][]) {
+  for await (const batch of batches) {
+    for (const row of batch) rows.push([...row])
+    yield batch
+  }
+}
+
+/** The files of `--with` by table name. Throws USAGE. */
+function csvTablesOf(texts: readonly string[]): Map<string, string> {
+  const files = new Map<string, string>()
+  for (const text of texts) {
+    const [, name = '', file = ''] = /^([a-z_][a-z0-9_]{0,62})=(.+)$/.exec(text) ?? []
+    if (name === '')
+      throw usageError(
+        `--with: found ${text}, expected a name and a file`,
+        'Write it as --with users=users.csv; a name has lower-case letters, digits and _.',
+      )
+    if (files.has(name) || TABLES.some((table) => table.name === name))
+      throw usageError(`--with: the name ${name} is taken`, 'Give the file another name.')
+    files.set(name, file)
+  }
+  return files
 }
 
 /** Warns about floating-point columns: DuckDB has no exact average, product or quotient of large numbers. */
