@@ -4,21 +4,23 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 const job = () => ['--chain', '43114', '--address', demoWallets[48] ?? '', '--base-url', 'demo']
 
 describe.runIf(existsSync('/dev/full'))('stdout to a full disk', () => {
-  test.for([
+  const commands: { words: string[] }[] = [
+    { words: ['--version'] },
+    { words: ['run', ...job(), '--json', '--quiet'] },
     { words: [] },
     { words: ['--help'] },
-    { words: ['--version'] },
     { words: ['schema'] },
     { words: ['schema', '--sql', 'duckdb'] },
     { words: ['validate', 'jobs/examples/demo.yaml'] },
     { words: ['status', 'jobs/examples/demo.yaml'] },
     { words: ['plan', 'jobs/examples/demo.yaml'] },
-    { words: ['run', ...job(), '--json', '--quiet'] },
-  ])('$words exits with 7 and reports it once', async ({ words }) => {
+  ]
+  testSample(2, commands, '$words exits with 7 and reports it once', async ({ words }) => {
     const output = words[0] === 'run' ? ['--output', join(tempFolder(), 'out')] : []
     const ended = await runCommand([...words, ...output], {}, { shell: 'exec >/dev/full' })
     expect(ended.stderr).toMatch(/^OUTPUT_FAILED: stdout cannot be written: ENOSPC\b.*\nfix: .+\n$/)

@@ -17,7 +17,7 @@ const endingsOf = (output: string) =>
   readManifest(output).tables.transactions?.files.map(({ path }) => path.split('.').at(-1))
 
 testSample(
-  1,
+  0,
   CASES,
   '$format runs with the compressions $nights form one valid export',
   async ({ format, nights, endings }) => {

@@ -132,7 +132,7 @@ const placed = (item: Item, { blockNumber, ...rest }: Moves) => {
 }
 
 testSample(
-  1,
+  0,
   CASES,
   "keeps a transaction at the lowest wallet's location if another wallet lists it in $what",
   async ({ moves }) => {

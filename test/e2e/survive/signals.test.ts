@@ -28,7 +28,7 @@ const parquet: CrashJob = {
 }
 
 testSample(
-  1,
+  0,
   [
     { job: first, ...SIGNALS[0] },
     { job: parquet, ...SIGNALS[1] },
