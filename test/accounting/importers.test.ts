@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import { shiftDecimal } from '../../src/core/platform/decimal.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
@@ -18,17 +19,19 @@ import { WORLD } from './cases/world.ts'
 import { GOLDEN_CHAIN, WHOLE_UNITS } from './golden-chain.ts'
 import { beancountBalances, hledgerBalances, ledgerBalances, plainDigits } from './journal-balances.ts'
 import { exportMadeUp } from './made-up-export.ts'
+import { ROUNDING_CHAIN } from './rounding-chain.ts'
 
 const folder = suiteFolder()
 const at = (name: string) => join(folder, name)
 
-/** The hand-made cases of accountants, and a part of a chain that was recorded. */
-const CHAINS = ['cases', 'recorded'] as const
+/** The hand-made cases of accountants, a part of a chain that was recorded, and amounts that rp2 rounds. */
+const CHAINS = ['cases', 'recorded', 'rounding'] as const
 
 beforeAll(async () => {
   await exportMadeUp(at('cases'), WORLD, '43114')
   await exportDemo(at('recorded'), { addresses: [...demoWallets.slice(0, 4), ...smallWallets] })
   await exportMadeUp(at('golden'), GOLDEN_CHAIN)
+  await exportMadeUp(at('rounding'), ROUNDING_CHAIN)
   await exportMadeUp(at('large'), WHOLE_UNITS)
 })
 
@@ -138,13 +141,22 @@ describe.for(CHAINS)('of the chain %s,', (chain) => {
   })
 
   test.skipIf(isMissing('dali-rp2 (PyPI)'))(
-    'dali and rp2 import every line, with equal balances',
+    'dali and rp2 import every line, with equal balances, and the tax engine accepts what the check accepts',
     async () => {
       const { omittedFile } = await convertTo('rp2', {
         prices: await writePrices(at(chain), at(`${chain}-prices.csv`)),
       })
       const found = runPython(script('import_rp2.py'), at(`${chain}-rp2`))
-      expect(nonZero(found)).toEqual(await balancesOf(at(chain), omittedFile))
+      const isRejection = (line: string) => line.startsWith('rejected ')
+      expect(nonZero(found.filter((line) => !isRejection(line)))).toEqual(
+        await balancesOf(at(chain), omittedFile),
+      )
+      const oversold = new Set<string>()
+      await checkFile(at(`${chain}-rp2`), 'rp2', ({ what }) =>
+        oversold.add(/^more of (\S+)/.exec(what)?.[1] ?? what),
+      )
+      expect(found.filter(isRejection)).toEqual([...oversold].sort().map((asset) => `rejected ${asset}`))
+      if (chain === 'rounding') expect(oversold).toEqual(new Set())
     },
   )
 })

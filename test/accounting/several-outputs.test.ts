@@ -111,6 +111,7 @@ describe('two outputs of one chain with one wallet each', () => {
         staleFiles: [],
         ledgerTimeRange: undefined,
         opening: whole.opening,
+        adjustments: whole.adjustments,
         unpriced: whole.unpriced,
         labels: whole.labels,
       })

@@ -1,6 +1,8 @@
 """Reads the files in the folder argv[1] with dali's manual plugin, writes rp2's input there, and reads that with rp2.
 
 Prints the balance of each account and asset, which is exact in dali. rp2 reads floating-point numbers with 11 decimals.
+Then runs rp2's tax engine (FIFO) and its balances, which must be positive, and prints `rejected ASSET` for each asset that it
+stops at.
 """
 
 import logging
@@ -18,10 +20,15 @@ from dali.intra_transaction import IntraTransaction
 from dali.ods_generator import generate_input_file
 from dali.plugin.input.csv.manual import InputPlugin
 from dali.transaction_resolver import resolve_transactions
+from prezzemolo.avl_tree import AVLTree
+from rp2.accounting_engine import AccountingEngine
 from rp2.balance import BalanceSet
 from rp2.configuration import MAX_DATE, Configuration
 from rp2.ods_parser import open_ods, parse_ods
+from rp2.plugin.accounting_method.fifo import AccountingMethod
 from rp2.plugin.country.us import US
+from rp2.rp2_error import RP2ValueError
+from rp2.tax_engine import compute_tax
 
 logging.disable(logging.WARNING)
 settings = {**DEFAULT_CONFIGURATION, Keyword.NATIVE_FIAT.value: "USD", Keyword.HISTORICAL_PAIR_CONVERTERS.value: []}
@@ -63,3 +70,14 @@ for asset in received:
 for (_, asset), balance in balances.items():
     assert asset not in received, asset
     print(f"{balance:f}")
+
+strict = Configuration("rp2.ini", US(), allow_negative_balances=False)
+methods = AVLTree()
+methods.insert_node(1970, AccountingMethod())
+for asset in sorted({one.asset for one in resolved}):
+    try:
+        data = parse_ods(strict, asset, sheets)
+        compute_tax(strict, AccountingEngine(years_2_methods=methods), data)
+        BalanceSet(strict, data, MAX_DATE)
+    except RP2ValueError:
+        print(f"rejected {asset}")
