@@ -2,6 +2,8 @@ import { isNft } from '../core/model/asset.ts'
 import { entryRulesOf } from '../core/model/entry-types.ts'
 import { isWrappedNative } from '../core/model/pegs.ts'
 import { type Asset, assetKey, groupByWallet, type Movement } from './movement.ts'
+import type { Income, MethodRule } from './protocols/protocol.ts'
+import { isWith, ruleOf } from './protocols/rule-of.ts'
 
 /** Which amounts a row has: a received one, a sent one, or both. A fee is a sent amount. */
 export type LegSide = 'in' | 'out' | 'swap'
@@ -24,8 +26,8 @@ export type ImportRow = {
    * @default false
    */
   hasShare?: boolean
-  /** Whether a received amount is income for certain: the user declares it. @default false */
-  isIncome?: boolean
+  /** The kind of income that a received amount is for certain: the user declares it, or it is a claim of a known protocol. */
+  income?: Income | 'declared' | undefined
   /** What the row is in a deposit or withdrawal. @default neither */
   poolMove?: PoolMove | undefined
   in: Leg | undefined
@@ -76,11 +78,16 @@ export function acceptsSwapIn(mode: SwapMode, canWrite: AcceptsSwap): AcceptsSwa
  * and in deposits to pools and withdrawals, refunds are subtracted. Without `acceptsSwap`, every movement has a row of its own.
  */
 export function importRowsOf(movements: readonly Movement[], acceptsSwap?: AcceptsSwap): ImportRow[] {
+  const rule = ruleOf(movements)
   // Most transactions of most wallets end here.
-  if (!hasBothDirections(movements)) return movements.map((movement) => importRowOf(movement))
+  if (!hasBothDirections(movements))
+    return withIncome(
+      movements.map((movement) => importRowOf(movement)),
+      rule,
+    )
   const wraps = pairWraps(movements)
   const others = withoutPaired(movements, wraps)
-  const poolMoves = poolMovesOf(others)
+  const poolMoves = poolMovesOf(others, rule)
   const swaps = acceptsSwap === undefined ? [] : [...wraps, ...findSwap(others, poolMoves)]
   const pairs = swaps.filter((row) => acceptsSwap?.(row))
   const rest = withoutPaired(movements, pairs)
@@ -88,9 +95,24 @@ export function importRowsOf(movements: readonly Movement[], acceptsSwap?: Accep
   const rows =
     acceptsSwap === undefined
       ? rest.map((movement) => importRowOf(movement))
-      : rowsWithoutRefunds(rest, (movement) => ofSwaps.has(movement) || poolMoves.has(movement))
+      : rowsWithoutRefunds(
+          rest,
+          (movement) => ofSwaps.has(movement) || poolMoves.has(movement) || isPaid(movement, rule),
+        )
   if (poolMoves.size > 0) for (const row of rows) row.poolMove = poolMoves.get(row.movements[0])
-  return [...rows, ...pairs]
+  return [...withIncome(rows, rule), ...pairs]
+}
+
+/** Whether a movement is part of a payment, or a refund of it. */
+const isPaid = ({ type, isOwn }: Movement, rule: MethodRule | undefined): boolean =>
+  rule?.kind === 'payment' && type === 'transfer' && !isOwn
+
+/** Marks the amounts that a claim of a known protocol pays. */
+function withIncome(rows: ImportRow[], rule: MethodRule | undefined): ImportRow[] {
+  if (rule?.kind !== 'airdrop' && rule?.kind !== 'reward') return rows
+  for (const row of rows)
+    if (row.kind === 'in' && !row.isOwn && isWith(row.movements[0], rule)) row.income = rule.kind
+  return rows
 }
 
 /** Returns a row per movement. What came back of an asset that was sent, or was returned of one that was received, is subtracted. */
@@ -252,7 +274,7 @@ export function importRowOf(movement: Movement, transaction?: TransactionSummary
   return {
     kind: countsAs === 'fee' ? 'fee' : isOut ? 'out' : 'in',
     isOwn: isOwn || countsAs === 'own',
-    isIncome: movement.type === 'declared_income',
+    income: movement.type === 'declared_income' ? 'declared' : undefined,
     in: isOut ? undefined : leg,
     out: isOut ? leg : undefined,
     movements: [movement],
@@ -322,11 +344,13 @@ export const isReceivedMove = (move: PoolMove): boolean => move === 'remove' || 
  * share of the wallet and pays it out. Methods for liquidity may transfer the share instead, as Uniswap V2 does: the
  * wallet sends it to the pair, which burns it. A refund reverses the move of its asset.
  */
-export function poolMovesOf(movements: readonly Movement[]): ReadonlyMap<Movement, PoolMove> {
-  const method = movements[0]?.method ?? ''
-  const [isDeposit, isWithdrawal] = [DEPOSIT.test(method), WITHDRAWAL.test(method)]
-  if (!isDeposit && !isWithdrawal) return new Map()
-  const isShare = ({ type }: Movement) => type === 'mint' || type === 'burn' || LIQUIDITY.test(method)
+export function poolMovesOf(
+  movements: readonly Movement[],
+  rule: MethodRule | undefined = ruleOf(movements),
+): ReadonlyMap<Movement, PoolMove> {
+  if (rule?.kind !== 'deposit' && rule?.kind !== 'withdrawal') return new Map()
+  const isDeposit = rule.kind === 'deposit'
+  const isShare = ({ type }: Movement) => type === 'mint' || type === 'burn' || rule.transfersShares === true
   const isPrincipal = ({ type }: Movement) => type === 'transfer'
   const [isGiven, isTaken] = isDeposit ? [isPrincipal, isShare] : [isShare, isPrincipal]
   const moved = movements.filter(({ type, isOwn }) => !isOwn && MOVED.has(type))
@@ -342,10 +366,6 @@ export function poolMovesOf(movements: readonly Movement[]): ReadonlyMap<Movemen
     ...moved.filter(isRefund).map((movement) => [movement, moves.refund] as const),
   ])
 }
-
-const DEPOSIT = /^(add_?liquidity|deposit|stake|supply)/i
-const WITHDRAWAL = /^(remove_?liquidity|withdraw|redeem|unstake)/i
-const LIQUIDITY = /^(add|remove)_?liquidity/i
 
 const MOVED: ReadonlySet<Movement['type']> = new Set(['transfer', 'mint', 'burn'])
 

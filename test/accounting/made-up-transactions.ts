@@ -29,11 +29,11 @@ type Native = {
 }
 
 /** The block and the log that were numbered last. */
-type Position = { block: number; logIndex: number }
+type Position = { chain: string; block: number; logIndex: number }
 
 /** Creates the functions that build the transactions of a chain. Each chain numbers its blocks and logs independently. */
-export function createChain() {
-  const last: Position = { block: 100, logIndex: 0 }
+export function createChain(chain = '43114') {
+  const last: Position = { chain, block: 100, logIndex: 0 }
   return {
     transaction: (native: Native, entries?: Entries) => transactionAfter(last, native, entries),
     erc20: (token: JsonObject, parties: Parties, value: bigint) =>
@@ -62,7 +62,7 @@ function transactionAfter(last: Position, native: Native, entries: Entries = {})
       blockNumber: String(block),
       ...timesOf(at),
       blockHash: hash(block, 'b'),
-      chainId: '43114',
+      chainId: last.chain,
       blockIndex: 0,
       txHash: hash(block, 'f'),
       txStatus: failed ? '0' : '1',

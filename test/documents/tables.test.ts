@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { JOURNALS, MULTI_FILE_WRITERS, PRESETS } from '../../src/accounting/formats.ts'
+import { PROTOCOLS } from '../../src/accounting/protocols/rule-of.ts'
 import { type Column, PREFIX } from '../../src/core/table/column.ts'
 import { TABLES } from '../../src/core/table/index.ts'
 import { OPERATIONS } from '../../src/demo-server/operations.ts'
@@ -191,6 +192,16 @@ test('jobs/ACCOUNTING.md states how each program counts fees in other lines', ()
         ],
   )
   expect(documented).toEqual(known)
+})
+
+test('jobs/ACCOUNTING.md lists every method of a known protocol', () => {
+  const documented = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '### Known protocols'))
+  const known = PROTOCOLS.flatMap(({ name, methods }) =>
+    methods.flatMap(({ method, contracts, kind }) =>
+      contracts === undefined ? [] : [[name, `\`${method}\``, Object.keys(contracts).join(', '), kind]],
+    ),
+  )
+  expect(documented.filter((cells) => cells.length === 4)).toEqual(known)
 })
 
 test('CHANGELOG.md starts with the version of the package', () => {

@@ -126,12 +126,14 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
 }
 
 function typeOf(row: ImportRow, _: Amounts, { preset }: CellContext): string {
-  const { kind, isOwn, isWrap, label, poolMove } = row
+  const { kind, isOwn, isWrap, label, poolMove, income } = row
   const { types } = preset
   if (label !== undefined) return csvField(label)
   if (isWrap) return csvField(types.wrap ?? '')
   const pool = poolMove && types.pool?.[poolMove]
   if (pool !== undefined) return csvField(pool)
+  const claimed = income === undefined || income === 'declared' ? undefined : types.income?.[income]
+  if (claimed !== undefined) return csvField(claimed)
   if (kind === 'in' && row.movements[0].type === 'opening') return types.opening ?? types.in ?? ''
   const own = kind === 'in' ? types.ownIn : kind === 'out' ? types.ownOut : undefined
   return (isOwn ? own : undefined) ?? types[kind] ?? ''

@@ -10,6 +10,7 @@ import {
 } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
 import type { CoinIds } from '../names/names.ts'
+import type { Income } from '../protocols/protocol.ts'
 
 /** The content of a column. */
 export type Role =
@@ -102,6 +103,8 @@ type Types = {
   wrap?: string
   /** The types of amounts in deposits to pools and in withdrawals. Without one, an amount has its usual type. */
   pool?: Readonly<Partial<Record<PoolMove, string>>>
+  /** The types of income that is claimed from a known protocol. @default the type of `in` */
+  income?: Readonly<Partial<Record<Income, string>>>
 }
 
 /** Lines that are equal except for their description, although they stand for different movements. */
@@ -267,6 +270,8 @@ export function typeSides({ types, labels, supportsSwaps }: Preset): TypeSides {
     ['out', types.fee],
     ['swap', supportsSwaps ? types.swap : undefined],
     ['swap', types.wrap],
+    ['in', types.income?.airdrop],
+    ['in', types.income?.reward],
     ...POOL_MOVES.map((move) => [isReceivedMove(move) ? 'in' : 'out', types.pool?.[move]] as const),
   ]
   const sides = new Map<string, Set<LegSide>>()

@@ -20,7 +20,7 @@ export const bittytax: Preset = {
     ['Note', 'note'],
   ],
   date: 'YYYY-MM-DD HH:mm:ss UTC',
-  types: { ...TRANSFERS, fee: 'Spend' },
+  types: { ...TRANSFERS, fee: 'Spend', income: { airdrop: 'Airdrop', reward: 'Income' } },
   labels: {
     in: [
       'Unstake',

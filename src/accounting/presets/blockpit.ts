@@ -18,7 +18,7 @@ export const blockpit: Preset = {
     ['Trx. ID (optional)', 'hash'],
   ],
   date: 'DD.MM.YYYY HH:mm:ss',
-  types: { ...TRANSFERS, fee: 'Fee' },
+  types: { ...TRANSFERS, fee: 'Fee', income: { airdrop: 'Airdrop' } },
   labels: {
     in: ['Airdrop', 'Bounties', 'Lending', 'Staking', 'Margin_trading_profit'],
     out: ['Margin_trading_loss'],

@@ -18,7 +18,7 @@ export const coinledger: Preset = {
     ['TxHash (Optional)', 'hash'],
   ],
   date: 'MM/DD/YYYY HH:mm:ss',
-  types: { ...TRANSFERS, fee: 'Network Fee' },
+  types: { ...TRANSFERS, fee: 'Network Fee', income: { airdrop: 'Airdrop', reward: 'Income' } },
   labels: {
     in: ['Airdrop', 'Staking', 'Income', 'Mining'],
     out: ['Gift Sent', 'Merchant Payment'],

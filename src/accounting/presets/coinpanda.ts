@@ -20,7 +20,7 @@ export const coinpanda: Preset = {
     ['TxHash', 'hash'],
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
-  types: { in: '', out: '', fee: 'Cost', swap: '' },
+  types: { in: '', out: '', fee: 'Cost', swap: '', income: { airdrop: 'Airdrop', reward: 'Reward' } },
   labels: {
     in: [
       'Airdrop',

@@ -15,7 +15,7 @@ export const cointracker: Preset = {
     ['Tag', 'type'],
   ],
   date: 'MM/DD/YYYY HH:mm:ss',
-  types: { in: '', out: '', fee: '', swap: '' },
+  types: { in: '', out: '', fee: '', swap: '', income: { airdrop: 'airdrop' } },
   labels: {
     in: ['fork', 'airdrop', 'mined', 'payment', 'staked', 'staking', 'unstake', 'margin gain'],
     out: ['gift', 'lost', 'donation', 'stake', 'margin fee', 'margin loss'],

@@ -26,6 +26,7 @@ export const cointracking: Preset = {
     ...TRANSFERS,
     fee: 'Other Fee',
     wrap: 'Swap (non taxable)',
+    income: { airdrop: 'Airdrop', reward: 'Reward / Bonus' },
     pool: {
       add: 'Provide Liquidity',
       remove: 'Remove Liquidity',

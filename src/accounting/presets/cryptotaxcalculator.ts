@@ -27,6 +27,7 @@ export const cryptotaxcalculator: Preset = {
     out: 'send',
     fee: 'fee',
     swap: 'buy',
+    income: { airdrop: 'airdrop', reward: 'income' },
     pool: {
       add: 'add-liquidity',
       remove: 'remove-liquidity',

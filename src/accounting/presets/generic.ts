@@ -33,6 +33,7 @@ export const generic: Preset = {
     swap: 'swap',
     wrap: 'wrap',
     opening: 'opening',
+    income: { airdrop: 'airdrop', reward: 'reward' },
     pool: {
       add: 'pool add',
       remove: 'pool remove',

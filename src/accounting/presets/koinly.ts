@@ -26,6 +26,7 @@ export const koinly: Preset = {
     swap: '',
     wrap: 'swap',
     pool: { add: 'Add to Pool', remove: 'Remove from Pool' },
+    income: { airdrop: 'airdrop', reward: 'reward' },
   },
   labels: {
     in: [

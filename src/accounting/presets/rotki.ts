@@ -56,7 +56,7 @@ const EVENTS: Preset = {
     ['Description', 'note'],
     ['Timestamp', 'date'],
   ],
-  types: { in: 'Deposit', out: 'Withdrawal', fee: 'Spend' },
+  types: { in: 'Deposit', out: 'Withdrawal', fee: 'Spend', income: { airdrop: 'Income', reward: 'Income' } },
   labels: {
     in: ['Income', 'Staking'],
     out: ['Loss'],

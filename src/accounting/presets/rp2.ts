@@ -55,7 +55,7 @@ const IN: Preset = {
     ['fiat_fee', 'empty'],
     ['notes', 'note'],
   ],
-  types: { in: 'BUY' },
+  types: { in: 'BUY', income: { airdrop: 'AIRDROP', reward: 'INCOME' } },
   labels: {
     in: ['AIRDROP', 'DONATE', 'GIFT', 'HARDFORK', 'INCOME', 'INTEREST', 'MINING', 'STAKING', 'WAGES'],
     out: [],

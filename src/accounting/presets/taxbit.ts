@@ -19,7 +19,13 @@ export const taxbit: Preset = {
     ['Blockchain Transaction Hash', 'hash'],
   ],
   date: 'YYYY-MM-DDTHH:mm:ssZ',
-  types: { in: 'Transfer In', out: 'Transfer Out', fee: 'Expense', swap: 'Trade' },
+  types: {
+    in: 'Transfer In',
+    out: 'Transfer Out',
+    fee: 'Expense',
+    swap: 'Trade',
+    income: { airdrop: 'Income', reward: 'Income' },
+  },
   labels: {
     in: ['Buy', 'Income', 'Gift Received'],
     out: ['Sell', 'Gift Sent'],

@@ -18,7 +18,7 @@ export const tokentax: Preset = {
     ['Date', 'date'],
   ],
   date: 'MM/DD/YYYY HH:mm:ss',
-  types: { ...TRANSFERS, fee: 'Spend' },
+  types: { ...TRANSFERS, fee: 'Spend', income: { airdrop: 'Airdrop', reward: 'Income' } },
   labels: {
     in: ['Income', 'Mining', 'Staking', 'Airdrop'],
     out: ['Lost', 'Stolen', 'Gift'],

@@ -17,7 +17,13 @@ export const zenledger: Preset = {
     ['US Based', 'empty'],
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
-  types: { in: 'Receive', out: 'Send', fee: 'Send', swap: 'Trade' },
+  types: {
+    in: 'Receive',
+    out: 'Send',
+    fee: 'Send',
+    swap: 'Trade',
+    income: { airdrop: 'Airdrop', reward: 'misc reward' },
+  },
   labels: {
     in: ['Fork', 'Airdrop', 'Payment', 'staking reward', 'misc reward'],
     out: [],

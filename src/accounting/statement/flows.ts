@@ -36,7 +36,7 @@ export function flowsOf(movements: readonly Movement[]): Flow[] {
       return legFlows('wrapped_out', sent).concat(legFlows('wrapped_in', received))
     if (kind === 'swap') return legFlows('swapped_in', received).concat(legFlows('swapped_out', sent))
     const [inflow, outflow] = row.isOwn ? (['own_in', 'own_out'] as const) : (['received', 'sent'] as const)
-    return legFlows(row.isIncome ? 'income' : inflow, received).concat(legFlows(outflow, sent))
+    return legFlows(row.income === undefined ? inflow : 'income', received).concat(legFlows(outflow, sent))
   })
 }
 
