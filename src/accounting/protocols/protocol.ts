@@ -2,7 +2,7 @@
  * What a call is for: a deposit to a pool or lending protocol or a withdrawal from one, a payment whose refunds are part of it, or a
  * claim of income.
  */
-export type CallKind = 'deposit' | 'withdrawal' | 'payment' | Income
+type CallKind = 'deposit' | 'withdrawal' | 'payment' | Income
 
 /** A kind of income that is received by a claim. */
 export type Income = 'airdrop' | 'reward'
