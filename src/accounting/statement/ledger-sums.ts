@@ -166,9 +166,15 @@ export class LedgerSums {
     const values = {
       opening: valuation.valueAt(asset, opening, instantBefore(this.#period.from)),
       ...sums.values,
-      closing: valuation.valueAt(asset, closing, instantBefore(this.#period.to)),
+      closing: valuation.valueAt(asset, closing, this.#closingTime()),
     }
     return [{ chain_id: chain, ...columns, amounts: { opening, ...flows, closing }, entries, values }]
+  }
+
+  /** The time at which closing balances are valued: the end of the period, or the newest row if it has not ended yet. */
+  #closingTime(): string {
+    const end = instantBefore(this.#period.to)
+    return this.newest !== undefined && Date.parse(end) > Date.now() ? this.newest.time : end
   }
 
   #endTransaction(): void {

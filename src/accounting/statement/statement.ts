@@ -212,6 +212,17 @@ export function parseStatementPeriod({ year, from, until }: PeriodOptions): Peri
 
 /** The UTC year of all movements. Throws USAGE if they are of several years, or if there are none. */
 export async function onlyYear(outputs: readonly string[]): Promise<string> {
+  const { first, last } = await readYears(outputs)
+  if (first !== undefined && first === last) return first
+  const found =
+    first === undefined ? 'the export has no movement' : `the movements are of ${first} to ${last}`
+  throw new ExportError('USAGE', `--from or --year is missing: ${found}`, { fix: PERIOD_FIX })
+}
+
+/** The first and the last UTC year of movements; undefined if there are none. */
+export async function readYears(
+  outputs: readonly string[],
+): Promise<{ first: string | undefined; last: string | undefined }> {
   const years: string[] = []
   for (const output of outputs) {
     const opened = await openDataset(output)
@@ -223,12 +234,8 @@ export async function onlyYear(outputs: readonly string[]): Promise<string> {
       await opened.close()
     }
   }
-  const [first, ...others] = years.sort()
-  const last = others.at(-1)
-  if (first !== undefined && first === last) return first
-  const found =
-    first === undefined ? 'the export has no movement' : `the movements are of ${first} to ${last}`
-  throw new ExportError('USAGE', `--from or --year is missing: ${found}`, { fix: PERIOD_FIX })
+  const sorted = years.sort()
+  return { first: sorted[0], last: sorted.at(-1) }
 }
 
 const PERIOD_FIX = 'Give --year 2024, or both --from 2024-04-01 and --until 2025-03-31 (included).'

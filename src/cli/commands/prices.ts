@@ -1,6 +1,6 @@
 import { PRICE_SOURCE_NAMES } from '../../accounting/price-list/fetch-prices.ts'
 import { priceFileText } from '../../accounting/price-list/price-file.ts'
-import { daysOfYear } from '../../accounting/statement/statement.ts'
+import { daysOfYear, readYears } from '../../accounting/statement/statement.ts'
 import { TIERS } from '../../core/model/compute-units.ts'
 import type { ServiceAccess } from '../../sources/service-access.ts'
 import type { Log } from '../../terminal/log.ts'
@@ -26,7 +26,10 @@ import { warnIfIncomplete } from '../warn-incomplete.ts'
 const options = [
   option('currency <code>', 'Currency of the prices', { default: 'usd', parse: parseCurrency }),
   outOption('Price file, completed if it exists (default: stdout)'),
-  option('year <year>', 'UTC year', { conflicts: ['until'], parse: daysOfYear }),
+  option('year <year>', 'UTC year (default: that of all movements, if it is one and has ended)', {
+    conflicts: ['until'],
+    parse: daysOfYear,
+  }),
   option(
     'from <source|date>',
     `Source of prices: ${PRICE_SOURCE_NAMES.join(', ')} (default: service), or start at this UTC day or instant (repeatable)`,
@@ -66,10 +69,11 @@ export const command = defineCommand({
 
 async function writePrices(outputArg: string, args: PricesArguments): Promise<void> {
   const { out, currency, assumePegs, excludeSpam = false, tickers, opening, adjustments } = args
-  const { sources, ...period } = sourcesAndPeriod(args)
+  const { sources, ...given } = sourcesAndPeriod(args)
   chooseFormat(out, { formats: ['csv'], fallback: 'csv' })
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   const { output } = located
+  const period = given.from === undefined && given.until === undefined ? await pastYear(output) : given
   const csvFile = sources.find((name) => name.startsWith('csv:'))?.slice('csv:'.length)
   const inputs = {
     '--tickers': tickers,
@@ -97,6 +101,13 @@ async function writePrices(outputArg: string, args: PricesArguments): Promise<vo
     if (fetched.error !== undefined) throw fetched.error
     await warnIfIncomplete(output)
   })
+}
+
+/** The days of the only year of an export, if it has ended: a statement of it needs prices at its end. Nothing otherwise. */
+async function pastYear(output: string): Promise<{ from?: string; until?: string }> {
+  const { first, last } = await readYears([output])
+  if (first === undefined || first !== last || Number(first) >= new Date().getUTCFullYear()) return {}
+  return daysOfYear(first)
 }
 
 /** Separates the values of `--from`: a date begins with a digit. */

@@ -325,6 +325,17 @@ describe('with prices', () => {
   })
 })
 
+test('values the closing balance of an unfinished period at its newest row', async () => {
+  const prices = join(folder, 'newest.csv')
+  writeFileSync(prices, 'date,asset,currency,price\n2024-03-09,native,USD,50\n')
+  const { lines } = await statement([madeUp], { from: '2024-03-09', until: '2199-12-31', prices })
+  const [coin] = lines
+  expect(coin?.asset_symbol).toBe('AVAX')
+  expect(coin?.values.closing).toBe(((coin?.amounts.closing ?? 0n) * 50n + 5n * 10n ** 9n) / 10n ** 10n)
+  const ended = await statement([madeUp], { from: '2024-03-09', until: '2024-12-31', prices })
+  expect(ended.lines[0]?.values.closing).toBe(null)
+})
+
 test('adds opening balances, as balances do', async () => {
   const opening = join(folder, 'opening.csv')
   const [, ben] = WALLETS
