@@ -1,13 +1,6 @@
-import { join } from 'node:path'
-import { ExportError } from '../core/model/errors.ts'
-import { type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
-import type { Job } from '../core/model/model.ts'
+import type { Manifest } from '../core/model/manifest.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
-import { lockOutput } from '../core/platform/lock/lock.ts'
-import { requireManifest } from '../read/dataset.ts'
-import { inspectStore, openStore } from '../storage/open-store.ts'
 import { type Catalog, type LakeFiles, pathOf } from './catalog.ts'
-import { openCatalog, toCatalogError } from './commit-export.ts'
 import { versionOf } from './file-catalog.ts'
 import { liveEntries, readManifestList } from './live-files.ts'
 import type { ManifestFile } from './manifest-files.ts'
@@ -21,40 +14,7 @@ export type Expired = {
   files: string[]
 }
 
-type ExpireOptions = { beforeMs: number; isDryRun: boolean }
-
-/**
- * Removes old snapshots of the Iceberg tables of an export, and the files that only they refer to.
- *
- * @param target the output folder, or an object store location with its local work folder
- * @param options `beforeMs`: snapshots that are older go, milliseconds since 1970; `isDryRun`: only report
- * @throws USAGE if the tables of the export are plain files; OUTPUT_LOCKED; CATALOG_FAILED
- */
-export async function expireOutput(
-  target: Pick<Job, 'output' | 'store'>,
-  options: ExpireOptions,
-): Promise<Expired> {
-  await inspectStore(target)
-  const manifest = await requireManifest(target.output)
-  if (manifest.job.table !== 'iceberg')
-    throw new ExportError('USAGE', 'the tables of this export are plain files, without snapshots', {
-      fix: 'Snapshots exist in exports of jobs with table: iceberg. compact merges small files of any export.',
-    })
-  const release = await lockOutput(join(target.output, PRIVATE_FOLDER))
-  try {
-    const store = await openStore(target)
-    try {
-      const opened = await openCatalog({ store, location: target.store }, manifest)
-      return await expireSnapshots(opened, manifest, options).catch((error: unknown) => {
-        throw toCatalogError(opened.catalog.name, error)
-      })
-    } finally {
-      await store.close()
-    }
-  } finally {
-    await release()
-  }
-}
+export type ExpireOptions = { beforeMs: number; isDryRun: boolean }
 
 /** Files that are read or removed at once. */
 const CONCURRENT_FILES = 8
@@ -63,7 +23,7 @@ const CONCURRENT_FILES = 8
  * Removes snapshots that are older than a time, but none that a branch or tag names, then the files that nothing refers to
  * any more. If it is interrupted, the next call removes the files that are left.
  */
-async function expireSnapshots(
+export async function expireSnapshots(
   { catalog, files }: { catalog: Catalog; files: LakeFiles },
   { tables }: Pick<Manifest, 'tables'>,
   { beforeMs, isDryRun }: ExpireOptions,

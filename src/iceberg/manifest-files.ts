@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers'
-import avro, { type Schema } from 'avsc'
+import avro, { type Schema, type Type } from 'avsc'
 import type { IcebergSchema, PartitionSpec } from './metadata.ts'
 
 /** Counts or bounds by column id, in the notation that Avro has for maps with integer keys. */
@@ -181,9 +181,19 @@ function encodeAvro(
   return buffer(encoder)
 }
 
+/** Types by schema. A commit reads dozens of files of a few schemas, and compiling one takes longer than reading a file. */
+const types = new Map<string, Type>()
+
+function typeOf(schema: Schema): Type {
+  const key = JSON.stringify(schema)
+  const type = types.get(key) ?? avro.Type.forSchema(schema)
+  types.set(key, type)
+  return type
+}
+
 /** Reads all records of an Avro object container file. Throws if one has an integer beyond 2^53. */
 async function decodeAvro<Content>(content: Buffer): Promise<Content[]> {
-  const decoder = new avro.streams.BlockDecoder()
+  const decoder = new avro.streams.BlockDecoder({ parseHook: typeOf })
   const records: Content[] = []
   decoder.on('data', (record: Content) => records.push(record))
   decoder.end(content)

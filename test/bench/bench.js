@@ -5,6 +5,7 @@ import { benchCluster, benchSharedQuota } from './cluster.js'
 import { benchExplorers } from './explorers.js'
 import { benchHtmlReport } from './html-report.js'
 import { benchIncremental } from './incremental.js'
+import { benchLake } from './lake.js'
 import { benchMemory } from './memory.js'
 import { benchPaging } from './paging.js'
 import { benchParquet } from './parquet.js'
@@ -27,6 +28,7 @@ const BENCHES = {
   explorers: benchExplorers,
   books: benchAccounting,
   page: benchHtmlReport,
+  lake: benchLake,
 }
 const [name, ...args] = process.argv.slice(2)
 const chosen = name === undefined ? Object.values(BENCHES) : [BENCHES[name]]

@@ -48,7 +48,7 @@ export async function dropColumnInBucket(
 
 function copyWithout(column: string, { from, to }: { from: string; to: string }): string {
   if (from.endsWith('.parquet'))
-    return `COPY (SELECT * EXCLUDE ("${column}") FROM read_parquet('${from}')) TO '${to}' (FORMAT parquet)`
+    return `COPY (SELECT * EXCLUDE ("${column}") FROM read_parquet('${from}', hive_partitioning = false)) TO '${to}' (FORMAT parquet)`
   const compression = from.endsWith('.gz') ? ', COMPRESSION gzip' : ''
   return `COPY (SELECT * EXCLUDE ("${column}") FROM read_csv('${from}', all_varchar = true, header = true))
     TO '${to}' (FORMAT csv, HEADER${compression})`

@@ -20,6 +20,13 @@ export const CHROMIUM = '/usr/bin/chromium'
 export const IMPORTERS_PYTHON = process.env.WALLETLAKE_IMPORTERS_PYTHON ?? 'python3'
 const hasModule = (name: string) => spawnSync(IMPORTERS_PYTHON, ['-c', `import ${name}`]).status === 0
 
+/** Whether packages are installed, without loading them, which takes seconds. */
+const hasPackages = (...names: readonly string[]) => {
+  const missing = names.map((name) => `find_spec('${name}') is None`).join(' or ')
+  const program = `from importlib.util import find_spec; exit(1 if ${missing} else 0)`
+  return spawnSync(IMPORTERS_PYTHON, ['-c', program]).status === 0
+}
+
 const CEPH = ['radosgw', 'ceph-mon', 'ceph-mgr', 'ceph-osd', 'radosgw-admin', 'ceph', 'monmaptool']
 
 /** Checks for the programs that only some tests need. `.ci/run` installs those that Debian or PyPI provide. */
@@ -40,7 +47,12 @@ const FINDERS = {
   'bittytax (PyPI)': () => hasModule('bittytax'),
   'rp2 (PyPI)': () => hasModule('rp2'),
   'dali-rp2 (PyPI)': () => hasModule('dali'),
-  'pyiceberg (PyPI)': () => hasModule('pyiceberg') && hasModule('pyarrow'),
+  'pyiceberg (PyPI)': () => hasPackages('pyiceberg', 'pyarrow'),
+  'polars (PyPI)': () => hasPackages('pyiceberg', 'polars'),
+  'DuckDB with its Iceberg extension (PyPI)': () =>
+    hasPackages('duckdb_extension_iceberg', 'duckdb_extensions'),
+  'Spark with Iceberg (PyPI, Maven)': () =>
+    process.env.WALLETLAKE_ICEBERG_SPARK_JAR !== undefined && onPath('java') && hasPackages('pyspark'),
 } satisfies Record<string, () => boolean>
 
 export type Program = keyof typeof FINDERS

@@ -2,10 +2,12 @@ import { renameSync, rmSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { inspectOutput } from '../../src/export/inspect-output.ts'
 import type { LakeStore } from '../../src/iceberg/commit-export.ts'
-import { commitToCatalog, compareSnapshots } from '../../src/iceberg/index.ts'
+import { commitToCatalog, compareSnapshots, expireOutput } from '../../src/iceberg/index.ts'
 import { openStore } from '../../src/storage/open-store.ts'
-import { inNewFolder, mergeFiles, runOnce } from '../helpers/growing-chain.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { fetchToFolder, inNewFolder, mergeFiles, runOnce } from '../helpers/growing-chain.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { commit, expectCurrent, filesOf, firstNight, LAKE_KINDS, LAKES, metadataOf } from './lake.ts'
@@ -172,4 +174,32 @@ test('a compaction after a killed commit replaces only what it has rewritten', a
   await expectCurrent(job)
   const { snapshots } = await metadataOf(job, 'ledger')
   expect(snapshots.map(({ summary }) => summary.operation)).toEqual(['append', 'append', 'replace'])
+})
+
+test('verify, status, compact and expire know the tables of an object store', async () => {
+  const { fields, remember } = await LAKES['an object store']()
+  const { chain, job } = await firstNight({ ...SMALL, ...fields })
+  const restore = remember(job)
+  chain.advance(100)
+  await runOnce(job)
+  restore()
+  const target = { output: tempFolder(), store: job.store }
+  expect((await inspectOutput(target)).iceberg?.tables).toMatchObject([{ table: 'ledger', isCurrent: false }])
+  const verdict = await verifyOutput(job.output, { store: job.store })
+  expect([verdict.isCommitted, verdict.problems]).toEqual([
+    false,
+    [expect.stringContaining('ledger: the current snapshot lacks s3://lake/every night/100%/ledger/')],
+  ])
+  await mergeFiles(job)
+  await expectCurrent(job)
+  const { snapshots } = await metadataOf(job, 'ledger')
+  expect(snapshots.map(({ summary }) => summary.operation)).toEqual(['append', 'append', 'replace'])
+  expect((await inspectOutput(target)).iceberg?.tables).toMatchObject([{ snapshots: 3, isCurrent: true }])
+  const expired = await expireOutput(job, { beforeMs: Date.now() + 1, isDryRun: false })
+  expect([expired.snapshots, expired.files.filter((path) => path.endsWith('.parquet')).length]).toEqual([
+    2, 2,
+  ])
+  await expectCurrent(job)
+  await fetchToFolder(job)
+  expect((await verifyOutput(job.output, { store: job.store })).problems).toEqual([])
 })

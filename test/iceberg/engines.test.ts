@@ -1,22 +1,36 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import type { RestCatalog } from '../../src/core/model/model.ts'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Job, RestCatalog } from '../../src/core/model/model.ts'
+import type { TableMetadata } from '../../src/iceberg/metadata.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { dropColumn } from '../helpers/drop-column.ts'
 import { forked, growingChain, headJob, mergeFiles, rowsIn, runOnce } from '../helpers/growing-chain.ts'
-import { IMPORTERS_PYTHON, isMissing } from '../helpers/programs.ts'
+import { IMPORTERS_PYTHON, isMissing, type Program } from '../helpers/programs.ts'
 import type { TextRow } from '../helpers/read-output.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { commit, ICEBERG, metadataOf } from './lake.ts'
 
 const script = (name: string) => `${import.meta.dirname}/${name}`
 const run = promisify(execFile)
 
+const ENGINES = {
+  pyiceberg: 'pyiceberg (PyPI)',
+  polars: 'polars (PyPI)',
+  duckdb: 'DuckDB with its Iceberg extension (PyPI)',
+  spark: 'Spark with Iceberg (PyPI, Maven)',
+} as const satisfies Record<string, Program>
+type Engine = keyof typeof ENGINES
+
 type Snapshots = { snapshots: number; first: TextRow[]; last: TextRow[] }
 
-/** The rows of all tables as pyiceberg reads them, from the files or from a REST catalog. */
-async function readTables(output: string, ...catalog: string[]): Promise<Record<string, Snapshots>> {
-  const args = [script('read-tables.py'), output, ...catalog]
+/** The rows of all tables as an engine reads them, from the files or from a REST catalog. */
+async function readTables(engine: Engine, { output, catalog }: Job): Promise<Record<string, Snapshots>> {
+  const args = [script('read-tables.py'), engine, output, ...(catalog === undefined ? [] : [catalog.uri])]
   const { stdout } = await run(IMPORTERS_PYTHON, args, { maxBuffer: 1 << 29 })
   return JSON.parse(stdout)
 }
@@ -26,23 +40,42 @@ async function startCatalog() {
   const server = spawn(IMPORTERS_PYTHON, [script('rest-catalog.py')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  onTestFinished(async () => {
+  const stop = async () => {
     server.kill()
     if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
-  })
+  }
   const [port] = await once(createInterface(server.stdout), 'line')
-  return `http://127.0.0.1:${port}`
+  const catalog: RestCatalog = { uri: `http://127.0.0.1:${port}`, namespace: 'walletlake' }
+  return { catalog, stop }
 }
 
 const sorted = (rows: readonly TextRow[] = []) => rows.map((row) => JSON.stringify(row)).sort()
 
-/** Three nights with a reorg and a compaction. The first night's rows are returned. */
-async function threeNights(catalog: RestCatalog | undefined) {
+/** Makes the export and its table `ledger` those of a version whose last column did not exist yet. */
+async function asOlderVersion(job: Job): Promise<void> {
+  await dropColumn(job.output, 'ledger', 'source')
+  const place = `${job.catalog?.uri}/metadata/walletlake/tables/ledger`
+  if (job.catalog === undefined) rmSync(join(job.output, 'ledger', 'metadata'), { recursive: true })
+  else await fetch(place, { method: 'DELETE' })
+  await commit(job)
+  const metadata: TableMetadata = await metadataOf(job, 'ledger')
+  const schemas = metadata.schemas.map((schema) => ({
+    ...schema,
+    fields: schema.fields.filter(({ name }) => name !== 'source'),
+  }))
+  const earlier = JSON.stringify({ ...metadata, schemas, 'last-column-id': metadata['last-column-id'] - 1 })
+  if (job.catalog === undefined)
+    writeFileSync(join(job.output, 'ledger', 'metadata', 'v2.metadata.json'), earlier)
+  else await fetch(place, { method: 'PUT', body: earlier })
+}
+
+/** Nights with an added column, a reorg, a removed wallet and a compaction. Resolves with the rows of the first and the last. */
+async function someNights(output: string, catalog: RestCatalog | undefined) {
   const chain = await growingChain(200)
   onTestFinished(chain.end)
-  const iceberg = { format: 'parquet', compression: 'zstd', table: 'iceberg', catalog } as const
-  const job = headJob(chain.url, { ...iceberg, partitionBy: 'month' })
+  const job = headJob(chain.url, { ...ICEBERG, output, catalog, partitionBy: 'month' })
   await runOnce(job)
+  await asOlderVersion(job)
   const first = await rowsIn(job.output)
   chain.listing.view = forked(199, 200)
   chain.advance(100)
@@ -51,60 +84,81 @@ async function threeNights(catalog: RestCatalog | undefined) {
   chain.advance(50)
   await runOnce(smaller)
   await mergeFiles(smaller)
-  return { chain, job: smaller, first }
+  return { job: smaller, first, last: await rowsIn(job.output) }
 }
 
-describe.skipIf(isMissing('pyiceberg (PyPI)'))('as pyiceberg reads them', { tags: ['long'] }, () => {
-  test.for(['files', 'rest'] as const)(
-    'tables have the rows of the export, and time travel those of the first night: %s',
-    async (type) => {
-      const uri = type === 'rest' ? await startCatalog() : undefined
-      const catalog = uri === undefined ? undefined : { uri, namespace: 'walletlake' }
-      const { job, first } = await threeNights(catalog)
-      const tables = await readTables(job.output, ...(uri === undefined ? [] : [uri]))
-      const rows = await rowsIn(job.output)
-      for (const [name, table] of Object.entries(rows)) {
-        expect(sorted(tables[name]?.last)).toEqual(sorted(table))
-        const night = first[name as keyof typeof first]
-        if (night.length > 0) expect(sorted(tables[name]?.first)).toEqual(sorted(night))
+describe.skipIf(isMissing('pyiceberg (PyPI)'))(
+  'tables have the rows of the export',
+  { tags: ['long'] },
+  () => {
+    describe.for(['files', 'rest'] as const)('with the catalog: %s', (type) => {
+      const folder = suiteFolder()
+      let server: ReturnType<typeof startCatalog> | undefined
+      let nights: ReturnType<typeof someNights> | undefined
+      /** The export that the tests share. The first of them makes it. */
+      const share = async () => {
+        if (type === 'rest') server ??= startCatalog()
+        const catalog = (await server)?.catalog
+        nights ??= someNights(join(folder, 'out'), catalog)
+        return nights
       }
-      expect(tables.ledger?.snapshots).toBe(4)
-      expect((await verifyOutput(job.output)).problems).toEqual([])
-    },
-  )
+      afterAll(async () => (await server)?.stop())
 
-  test('a commit that the catalog refuses leaves a complete export, and the next run commits', async () => {
-    const uri = await startCatalog()
-    const chain = await growingChain(200)
-    onTestFinished(chain.end)
-    const catalog = { uri, namespace: 'walletlake' }
-    const job = headJob(chain.url, { format: 'parquet', compression: 'zstd', table: 'iceberg', catalog })
-    await fetch(`${uri}/refuse`, { method: 'POST' })
-    await expect(runOnce(job)).rejects.toMatchObject({
-      code: 'CATALOG_FAILED',
-      message: expect.stringContaining('another program has changed table'),
-      fix: expect.stringContaining('The files of the export are complete'),
+      test('as verify reads them', async () => {
+        const { job } = await share()
+        expect((await verifyOutput(job.output)).problems).toEqual([])
+        const { schemas, snapshots } = await metadataOf(job, 'ledger')
+        expect(schemas.map(({ fields }) => fields.length)).toEqual([23, 24])
+        expect(snapshots.map(({ summary }) => summary.operation)).toEqual([
+          'append',
+          'overwrite',
+          'append',
+          'replace',
+        ])
+      })
+
+      for (const engine of Object.keys(ENGINES) as Engine[])
+        test.skipIf(isMissing(ENGINES[engine]))(
+          `as ${engine} reads them, also those of the first night`,
+          async () => {
+            const { job, first, last } = await share()
+            const tables = await readTables(engine, job)
+            for (const [name, rows] of Object.entries(last)) {
+              expect(sorted(tables[name]?.last)).toEqual(sorted(rows))
+              const night = first[name as keyof typeof first]
+              if (night.length > 0) expect(sorted(tables[name]?.first)).toEqual(sorted(night))
+            }
+          },
+        )
     })
-    const rows = await rowsIn(job.output)
-    expect(rows.ledger.length).toBeGreaterThan(0)
-    await fetch(`${uri}/accept`, { method: 'POST' })
-    await runOnce(job)
-    const { ledger } = await readTables(job.output, uri)
-    expect(sorted(ledger?.last)).toEqual(sorted(rows.ledger))
-  })
-})
+
+    test('although the catalog refused the first commit', async () => {
+      const { catalog, stop } = await startCatalog()
+      onTestFinished(stop)
+      const chain = await growingChain(200)
+      onTestFinished(chain.end)
+      const job = headJob(chain.url, { ...ICEBERG, catalog })
+      await fetch(`${catalog.uri}/refuse`, { method: 'POST' })
+      await expect(runOnce(job)).rejects.toMatchObject({
+        code: 'CATALOG_FAILED',
+        message: expect.stringContaining('another program has changed table'),
+        fix: expect.stringContaining('The files of the export are complete'),
+      })
+      const rows = await rowsIn(job.output)
+      expect(rows.ledger.length).toBeGreaterThan(0)
+      await fetch(`${catalog.uri}/accept`, { method: 'POST' })
+      await runOnce(job)
+      const { ledger } = await readTables('pyiceberg', job)
+      expect(sorted(ledger?.last)).toEqual(sorted(rows.ledger))
+    })
+  },
+)
 
 test('a catalog that does not answer is named, and the export is complete', async () => {
   const chain = await growingChain(60)
   onTestFinished(chain.end)
   const catalog = { uri: 'http://127.0.0.1:9', namespace: 'walletlake' }
-  const job = headJob(chain.url, {
-    format: 'parquet',
-    compression: 'zstd',
-    table: 'iceberg',
-    catalog,
-    count: 2,
-  })
+  const job = headJob(chain.url, { ...ICEBERG, catalog, count: 2 })
   await expect(runOnce(job)).rejects.toMatchObject({
     code: 'CATALOG_FAILED',
     message: expect.stringContaining('http://127.0.0.1:9 does not answer'),

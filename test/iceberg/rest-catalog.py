@@ -1,5 +1,6 @@
 # A REST catalog in memory, whose rules are pyiceberg's own: it validates requirements and applies updates.
-# Prints its port. POST /refuse makes it refuse all commits; POST /accept ends that.
+# Prints its port. POST /refuse makes it refuse all commits; POST /accept ends that. PUT and DELETE of
+# /metadata/NAMESPACE/tables/TABLE replace and drop a table without any rules.
 import json
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,7 +9,7 @@ from pydantic import TypeAdapter
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
-from pyiceberg.table.metadata import new_table_metadata
+from pyiceberg.table.metadata import TableMetadataUtil, new_table_metadata
 from pyiceberg.table.sorting import SortOrder
 from pyiceberg.table.update import TableRequirement, TableUpdate, update_table_metadata
 
@@ -46,6 +47,15 @@ class Catalog(BaseHTTPRequestHandler):
         if name in tables:
             return self.table(tables[name])
         self.fail(404, "NoSuchTableException", f"no table {name}")
+
+    def do_PUT(self):
+        content = self.rfile.read(int(self.headers["content-length"]))
+        tables[tuple(self.path.strip("/").split("/")[1:])] = TableMetadataUtil.parse_raw(content.decode())
+        self.answer(200, {})
+
+    def do_DELETE(self):
+        del tables[tuple(self.path.strip("/").split("/")[1:])]
+        self.answer(200, {})
 
     def do_POST(self):
         content = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or "{}")
