@@ -13,6 +13,8 @@ export type Command = {
   readonly description?: string
   readonly arguments: readonly Argument[]
   readonly options: readonly Option[]
+  /** Titles of groups of options in the help, with the names of their options; the others follow. @default one group */
+  readonly groups?: Readonly<Record<string, readonly string[]>>
   readonly examples?: readonly Example[]
   /** Lines of at most 80 columns below the examples. */
   readonly epilogue?: string

@@ -23,10 +23,15 @@ export function programHelp(commands: readonly Command[]): string {
       `Start here:
   ${name} demo    Export the demo wallets; needs no account
   ${name} init    Write a job file for your own wallets`,
-      'The API key comes from WALLETLAKE_API_KEY or WALLETLAKE_API_KEY_FILE only.',
+      'The API key comes from WALLETLAKE_API_KEY or WALLETLAKE_API_KEY_FILE only.\nWALLETLAKE_BASE_URL, WALLETLAKE_API, WALLETLAKE_LOAD_TO and WALLETLAKE_PING_URL\nstand for options.',
+      EXIT_CODES,
     ],
   })
 }
+
+const EXIT_CODES = `Exit codes: 0 success, 2 invalid command or job, 3 key refused, 4 request
+refused, 5 service unavailable, 6 complete with gaps, 7 output or database,
+8 locked, 9 limit reached, 10 a check failed. After 5, 8 and 9, run it again.`
 
 /** Returns the help of a command. */
 export function commandHelp(command: Command): string {
@@ -40,13 +45,23 @@ export function commandHelp(command: Command): string {
     description,
     lists: {
       Arguments: command.arguments.map((argument): Item => [argument.name, describe(argument)]),
-      Options: [...options.filter(({ hidden }) => !hidden), HELP_OPTION].map(optionItem),
+      ...optionLists([...options.filter(({ hidden }) => !hidden), HELP_OPTION], command.groups),
     },
     paragraphs: [
       ...(examples.length === 0 ? [] : [['Examples:', ...exampleLines].join('\n')]),
       ...(epilogue === undefined ? [] : [epilogue]),
     ],
   })
+}
+
+/** The options by group, in the order of their declaration. */
+function optionLists(options: readonly Option[], groups: NonNullable<Command['groups']> = {}) {
+  const titleOf = ({ name }: Option) =>
+    Object.keys(groups).find((title) => groups[title]?.includes(name)) ?? 'Options'
+  const titles = [...Object.keys(groups), 'Options']
+  return Object.fromEntries(
+    titles.map((title) => [title, options.filter((option) => titleOf(option) === title).map(optionItem)]),
+  )
 }
 
 /** Formats an option for help and messages: `--output <location>`, `--no-escape-formulas`, `-h, --help`. */

@@ -130,7 +130,7 @@ function optionValue(option: Option, given: unknown, forms: readonly string[]) {
   const values = stringsIn(given)
   for (const value of values) {
     if (forms.includes(value)) throw usageError(`option '${optionTerm(option)}' has no value before ${value}`)
-    requireChoice(option, value, `option '${optionTerm(option)}' argument '${value}' is invalid.`)
+    requireChoice(option, value, `--${option.name}: unknown ${nounOf(option.value)} ${value}`)
   }
   // The message does not show the values, because they may be secrets.
   if (!option.repeatable && new Set(values).size > 1)
@@ -154,7 +154,10 @@ function requireCompatible(given: Given, options: readonly Option[]): void {
     if (option.required && !isGiven) throw usageError(`required option '${optionTerm(option)}' not specified`)
     const other = options.find(({ name }) => option.conflicts?.includes(name) && given[name] !== undefined)
     if (isGiven && other !== undefined)
-      throw usageError(`option '${optionTerm(option)}' cannot be used with option '${optionTerm(other)}'`)
+      throw usageError(
+        `option '${optionTerm(option)}' cannot be used with option '${optionTerm(other)}'`,
+        `Give --${option.name} or --${other.name}, but not both.`,
+      )
   }
 }
 
@@ -167,12 +170,7 @@ function argumentValues({ name, arguments: args }: Command, words: readonly stri
     const values = words.slice(at, argument.repeatable ? undefined : at + 1)
     if (argument.required && values.length === 0)
       throw usageError(`missing required argument '${argument.name}'`)
-    for (const value of values)
-      requireChoice(
-        argument,
-        value,
-        `command-argument value '${value}' is invalid for argument '${argument.name}'.`,
-      )
+    for (const value of values) requireChoice(argument, value, `${name}: unknown ${argument.name} ${value}`)
     return [argument.name, argument.repeatable ? values : (values[0] ?? argument.default)] as const
   })
 }
@@ -180,9 +178,12 @@ function argumentValues({ name, arguments: args }: Command, words: readonly stri
 function requireChoice({ choices }: Argument, value: string, problem: string): void {
   if (choices === undefined || choices.includes(value)) return
   const suggestion = suggest(value, choices)
-  const hint = suggestion === undefined ? '' : ` Did you mean ${suggestion}?`
-  throw usageError(`${problem}${hint} Allowed choices are ${choices.join(', ')}.`)
+  const hint = suggestion === undefined ? '' : ` (Did you mean ${suggestion}?)`
+  throw usageError(`${problem}${hint}`, `Use ${choices.length === 1 ? '' : 'one of '}${choices.join(', ')}.`)
 }
+
+/** What the placeholder of an option calls its value. */
+const nounOf = (placeholder: string): string => placeholder.replaceAll(/[<>]/g, '')
 
 function camelCase(name: string): string {
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())

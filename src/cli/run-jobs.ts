@@ -176,7 +176,9 @@ async function writeReportFor(job: Job): Promise<string> {
 function failuresOf({ job, error, stats }: RunResult['jobs'][number]): ExportError[] {
   if (error !== undefined) {
     const [first = '', ...more] = error.lines
-    return [new ExportError(error.code, [`${job.name}: ${first}`, ...more], { fix: error.fix })]
+    const { hasResponded, lastError } = stats.service
+    const cause = error.code === 'BUDGET_REACHED' && !hasResponded && lastError ? `; ${lastError}` : ''
+    return [new ExportError(error.code, [`${job.name}: ${first}${cause}`, ...more], { fix: error.fix })]
   }
   const { refused, incomplete, rejects, missing, answersDiffer } = stats
   const [clockBehind] = clockMessages(stats)

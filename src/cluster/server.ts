@@ -216,7 +216,10 @@ export function toQueueError(thrown: unknown): unknown {
 }
 
 function queueError(problem: string, cause: unknown): ExportError {
-  const message = errorMessage(cause).replace(/\s+/g, ' ').slice(0, 500)
+  const message = errorMessage(cause)
+    .replace(/Unknown RESP type.*/s, 'it is not a Redis server')
+    .replace(/\s+/g, ' ')
+    .slice(0, 500)
   return new ExportError('QUEUE_UNAVAILABLE', `${problem}: ${message}`, {
     cause,
     fix: FIXES.find(({ pattern }) => pattern.test(message))?.fix,

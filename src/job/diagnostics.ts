@@ -81,6 +81,9 @@ function listDiagnostics(diagnostics: Diagnostic[]): string[] {
   return [...shown.flatMap(formatDiagnostic), ...(more > 0 ? [`and ${more} more`] : []), ...footnotes]
 }
 
+/** What is found in place of a file that does not exist. */
+export const NO_SUCH_FILE = 'no such file'
+
 /** Sorts options first, then files in the order in which they were read, each by line and column. */
 function compareLocations({ location: a }: Diagnostic, { location: b }: Diagnostic): number {
   if ('option' in a || 'option' in b) return Number('option' in b) - Number('option' in a)
@@ -91,6 +94,8 @@ function formatDiagnostic({ location, field, found, expected, didYouMean, more =
   const locationText = formatLocation(location).replace(/\p{Cc}/gu, '\ufffd')
   const subject = field === undefined || 'option' in location ? locationText : `${locationText}: ${field}`
   const hint = didYouMean === undefined ? '' : ` (did you mean ${formatSuggestion(didYouMean, found)}?)`
+  if (found === NO_SUCH_FILE && field === undefined && !('option' in location))
+    return [`${location.file.replace(/\p{Cc}/gu, '\ufffd')}: ${found}`]
   const [start, rest] = [`${subject}: found ${found},`, `expected ${expected}${hint}`]
   const text = wrapTexts([
     start,

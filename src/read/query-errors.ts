@@ -33,6 +33,8 @@ export async function rethrowQueryError(thrown: unknown, context: QueryErrorCont
     new ExportError('USAGE', splitLines(text), { cause: thrown, fix })
   const notWhole = engineMessage.indexOf(NOT_AN_INTEGER)
   if (notWhole >= 0) throw usage(engineMessage.slice(notWhole), UNITS_FIX)
+  if (STRING_DECIMALS.test(engineMessage))
+    throw usage('units needs a whole number of decimals, such as 18', UNITS_FIX)
   if (engineMessage.includes(ORDER_KEY)) throw orderedUseError(types, thrown)
   const notExact = engineMessage.indexOf(NOT_EXACT)
   if (notExact >= 0 && context.refusal !== undefined) throw context.refusal
@@ -52,6 +54,9 @@ export async function rethrowQueryError(thrown: unknown, context: QueryErrorCont
     )
   throw unreadableFileError(folder, oneLine(engineMessage), thrown)
 }
+
+/** What the text of decimals causes within the macro of `units`. */
+const STRING_DECIMALS = /function call "\+\(STRING_LITERAL, INTEGER_LITERAL\)"/
 
 const CSV_ERROR = /^[\w ]+ Error: CSV Error on Line: (\d+)$/m
 /** DuckDB reports a missing file as one that a statement may not access. */

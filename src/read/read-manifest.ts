@@ -21,6 +21,9 @@ export async function readManifest(folder: string, findings: Findings): Promise<
   const text = content as string
   const parsed = parseJson(text)
   if (!findings.expect(parsed !== undefined, () => `manifest.json: it is ${invalidJsonReason(text)}`)) return
+  // A manifest of another program lacks everything; naming each field would not help.
+  const isOurs = typeof parsed === 'object' && parsed !== null && 'manifestVersion' in parsed
+  if (!findings.expect(isOurs, () => "manifest.json: not walletlake's manifest")) return
   const problems = manifestProblems(parsed)
   findings.expect(problems.length === 0, () => 'manifest.json: not a valid manifest of version 1')
   for (const { path, expected, found } of problems) {

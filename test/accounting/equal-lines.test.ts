@@ -124,7 +124,9 @@ test('the command line counts merged lines', async () => {
   ])
   expect({ exit, stderr }).toEqual({
     exit: 0,
-    stderr: expect.stringContaining('4 lines added to an equal one: tokentax could take them for duplicates'),
+    stderr: expect.stringContaining(
+      '4 lines merged with identical ones, which tokentax may skip as duplicates',
+    ),
   })
 })
 

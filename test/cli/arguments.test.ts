@@ -60,14 +60,14 @@ test.for([
   { args: ['serve', '--quota', ''], says: '--quota: found nothing, expected a number' },
   { args: ['serve', '--quota', 'many'], says: '--quota: found many, expected a number' },
   { args: ['serve', '--replay-from', '4'], says: '--replay-from needs --replay' },
-  { args: ['load', 'x', '--commit', 'never'], says: 'Allowed choices are load, file' },
-  { args: ['convert', 'x', '--to', 'konly'], says: "'konly' is invalid. Did you mean koinly? Allowed" },
+  { args: ['load', 'x', '--commit', 'never'], says: 'Use one of load, file' },
+  { args: ['convert', 'x', '--to', 'konly'], says: '--to: unknown program konly (Did you mean koinly?)' },
   { args: ['convert', 'x', '--to', 'Koinly'], says: 'Did you mean koinly?' },
   { args: ['convert', 'x', '--to', 'koinly', '--swaps', 'pairs'], says: 'Did you mean pair?' },
   { args: ['query', 'x', 'y', '--format', 'jsn'], says: 'Did you mean json?' },
   {
     args: ['webhooks', 'remov', 'x'],
-    says: "'remov' is invalid for argument 'action'. Did you mean remove?",
+    says: 'webhooks: unknown action remov (Did you mean remove?)',
   },
 ])('explains what is wrong with $args', async ({ args, says }) => {
   const { exit, stderr } = await runCommand(args)

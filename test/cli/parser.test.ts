@@ -115,11 +115,11 @@ describe('an option', () => {
     },
     {
       words: ['--format', 'csvv'],
-      says: "'csvv' is invalid. Did you mean csv? Allowed choices are table, csv.",
+      says: '--format: unknown format csvv (Did you mean csv?)',
     },
     { words: ['--wait', 'soon'], says: '--wait: found soon' },
     { words: ['--format', 'CSV'], says: 'Did you mean csv?' },
-    { words: ['--format', 'parquet'], says: "'parquet' is invalid. Allowed choices are table, csv." },
+    { words: ['--format', 'parquet'], says: '--format: unknown format parquet' },
     { words: ['--dry-run=false'], says: "option '--dry-run' takes no value" },
     { words: ['--no-dry-run'], says: "unknown option '--no-dry-run'" },
     { words: ['--no-title'], says: "unknown option '--no-title'" },
@@ -206,7 +206,7 @@ describe('arguments', () => {
     {
       args: command.arguments,
       words: ['a', 'could'],
-      says: "command-argument value 'could' is invalid for argument 'kind'. Did you mean cold? Allowed choices are hot, cold.",
+      says: 'sample: unknown kind could (Did you mean cold?)',
     },
   ])('are rejected: $says', async ({ args, words, says }) => {
     await expect(parseArguments({ ...command, arguments: args }, words)).rejects.toMatchObject({

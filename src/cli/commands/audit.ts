@@ -15,13 +15,14 @@ const SEED_LIMIT = 2 ** 32
 
 const options = [
   ...serviceOptions,
-  option('blocks <all>', 'Check every block instead of a sample', { choices: ['all'] }),
+  option('all', 'Check every block instead of a sample'),
+  { ...option('blocks <all>', 'The same', { choices: ['all'] }), hidden: true },
   option('sample <n>', 'Number of blocks to check, half of them with exported transactions (default: 100)', {
-    conflicts: ['blocks'],
+    conflicts: ['all', 'blocks'],
     parse: count({ max: 1_000_000 }),
   }),
   option('seed <n>', 'Check the same sample again: the seed that an earlier audit printed', {
-    conflicts: ['blocks'],
+    conflicts: ['all', 'blocks'],
     parse: count({ min: 0, max: SEED_LIMIT - 1 }),
   }),
   ...logOptions,
@@ -40,7 +41,7 @@ export const command = defineCommand({
 
 async function audit(outputArg: string, args: OptionValues<typeof options>): Promise<void> {
   const { sample = 100, seed = randomInt(SEED_LIMIT) } = args
-  const blocks = args.blocks ?? { sample, seed }
+  const blocks = args.all ? 'all' : (args.blocks ?? { sample, seed })
   const located = await openOutput(outputArg)
   const { output, name } = located
   const access = { args, operation: 'block', isDataApiOnly: true, interruption: STARTS_OVER } as const

@@ -51,7 +51,7 @@ import { usageError } from '../usage-error.ts'
 import { isDoubtful, warnIfIncomplete } from '../warn-incomplete.ts'
 
 const options = [
-  option('to <preset>', 'Import format', { choices: FORMAT_NAMES }),
+  option('to <program>', 'Program or format of the file; generic for others', { choices: FORMAT_NAMES }),
   option('out <path>', 'File, or folder for several files (default: stdout)', { parse: fileOf }),
   option('format <format>', 'xlsx writes a workbook (generic only; default: the ending of --out, or csv)', {
     choices: ['csv', 'xlsx'],
@@ -248,7 +248,7 @@ function reportConversion(converted: ConversionResult, options: ConversionOption
   for (const line of presentLines(
     formatResult(converted, options),
     merged > 0 &&
-      `${formatCount(merged, 'line')} added to an equal one: ${options.to} could take them for duplicates`,
+      `${formatCount(merged, 'line')} merged with identical ones, which ${options.to} may skip as duplicates`,
     split > 0 &&
       `${formatCount(split, 'movement')} added: payments through a contract are split into transfers to your wallets`,
     placeholders && placeholderLine(placeholders),

@@ -11,6 +11,7 @@ import { defineCommand, option } from '../command.ts'
 import {
   type InlineJobArguments,
   inlineJobOptions,
+  JOB_GROUPS,
   jobsArgument,
   type Overrides,
   overrideOptions,
@@ -29,6 +30,7 @@ export const command = defineCommand({
     ...overrideOptions,
     option('reconcile', 'Also estimate the requests of run --reconcile'),
   ],
+  groups: JOB_GROUPS,
   examples: [['plan jobs/mine.yaml', 'Before the first run or an incremental run']],
   run: ({ jobs, ...args }) => plan(jobs, args),
 })

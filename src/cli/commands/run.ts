@@ -1,7 +1,13 @@
 import { defineCommand, option } from '../command.ts'
 import { monitoringOptions } from '../monitoring/run-monitor.ts'
 import { keyOptions } from '../options/credentials.ts'
-import { inlineJobOptions, jobsArgument, overrideOptions, readJobsOrInlineJob } from '../options/jobs.ts'
+import {
+  inlineJobOptions,
+  JOB_GROUPS,
+  jobsArgument,
+  overrideOptions,
+  readJobsOrInlineJob,
+} from '../options/jobs.ts'
 import { logOptions } from '../options/log.ts'
 import { lookbackOption, runLimitOptions } from '../options/parsers.ts'
 import { acceptOption } from '../reconcile-jobs.ts'
@@ -36,6 +42,11 @@ export const command = defineCommand({
     option('json', 'Print a JSON summary on stdout at the end'),
     ...logOptions,
   ],
+  groups: {
+    ...JOB_GROUPS,
+    'After the run': ['load', 'report', 'reconcile', 'accept'],
+    Monitoring: ['metrics-file', 'otlp-endpoint', 'ping', 'json', 'log-format', 'quiet', 'verbose'],
+  },
   examples: [
     ['run jobs/mine.yaml', 'Export the wallets of a job file'],
     ["run 'jobs/*.yaml' --max-requests 5000", 'Run all jobs with one limit on requests'],

@@ -67,6 +67,13 @@ async function status(targets: string[], args: Arguments): Promise<void> {
   const outputs: string[] = []
   for (const outputArg of targets) if (await isOutput(outputArg)) outputs.push(outputArg)
   const files = targets.filter((outputArg) => !outputs.includes(outputArg))
+  const { json, queue, ...overrides } = args
+  const [override] = Object.keys(overrides)
+  if (outputs.length > 0 && override !== undefined)
+    throw usageError(
+      `--${override.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for job files, and ${outputs[0]} is an output`,
+      'Leave it out, or name the job file.',
+    )
   const statuses: OutputStatus[] = []
   for (const job of files.length === 0 ? [] : await readJobs(files, args)) {
     const { inspected, ...outputStatus } = await inspectJobOutput(job)

@@ -28,6 +28,37 @@ export const inlineJobOptions = FIELD_OPTIONS.filter((field) => 'inline' in fiel
   description: `Without a job file: ${field.description}`,
 }))
 
+/** Groups of the options of jobs in the help. */
+export const JOB_GROUPS = {
+  Wallets: ['chain', 'address', 'name', 'start-block', 'end-block', 'finality'],
+  Service: [
+    'base-url',
+    'api',
+    'tier',
+    'timeout',
+    'concurrency',
+    'allow-plain-http',
+    'max-requests',
+    'deadline',
+  ],
+  Output: [
+    'output',
+    'tables',
+    'format',
+    'table',
+    'compression',
+    'partition-by',
+    'target-file-size',
+    'max-rows-per-file',
+    'keep-raw',
+    'state-dir',
+    'escape-formulas',
+    'fresh',
+    'lookback',
+  ],
+  Content: ['wraps', 'wrapped-coins', 'internals', 'atomic', 'fees', 'fees-budget'],
+} as const
+
 export type Overrides = OptionValues<typeof overrideOptions>
 export type InlineJobArguments = OptionValues<typeof inlineJobOptions>
 

@@ -17,11 +17,11 @@ import { count } from './parsers.ts'
 
 /** Options that configure the data service for commands without a job. */
 export const serviceOptions = [
-  ...keyOptions,
   option('base-url <url>', 'Base URL of the service, or demo; or set WALLETLAKE_BASE_URL'),
   option('concurrency <n>', 'Maximum concurrent requests, 1 to 256 (default: 16)', {
     parse: parseConcurrency,
   }),
+  ...keyOptions,
 ]
 
 export function parseConcurrency(text: string): number {

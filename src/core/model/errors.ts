@@ -110,7 +110,11 @@ export const FAILURES = {
     retry: false,
     fix: 'Run the same command again later: it resumes where it stopped.',
   },
-  VERIFY_FAILED: { exit: 10, retry: false, fix: 'Export again with --fresh; do not use these files.' },
+  VERIFY_FAILED: {
+    exit: 10,
+    retry: false,
+    fix: 'Do not use these files. Run the job again, which writes what the checkpoint still has; if that does not help, export with --fresh.',
+  },
   INTERRUPTED: { exit: 130, retry: false, fix: 'Run the same command again: it resumes where it stopped.' },
   TERMINATED: { exit: 143, retry: false, fix: 'Run the same command again: it resumes where it stopped.' },
 } as const satisfies Record<string, Failure>

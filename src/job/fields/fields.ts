@@ -184,6 +184,7 @@ export const FIELDS = {
     default: 1_000_000,
     examples: [250_000],
     synonyms: 'rows maxrows rowsperfile rowlimit',
+    option: { name: 'max-rows-per-file', value: '<n>', description: 'Start a new file after this many rows' },
   },
   /** `none`, `day`, `month` or `blocks:<n>`. */
   partitionBy: {
@@ -228,6 +229,11 @@ export const FIELDS = {
     default: '0s',
     examples: ['10m', '90s'],
     synonyms: 'confirmations delay lag',
+    option: {
+      name: 'finality',
+      value: '<duration>',
+      description: 'Leave out transactions younger than this (default: 0s; explorers: 10m)',
+    },
   },
   nativeSymbol: {
     ...freeText(32),
@@ -295,6 +301,7 @@ export const FIELDS = {
     default: false,
     examples: [true],
     synonyms: 'raw saveraw',
+    option: { name: 'keep-raw', description: 'Keep the items as received under raw/' },
   },
   fees: {
     ...oneOf(FEE_MODES),
@@ -339,5 +346,13 @@ const FIRST_IN_HELP: readonly FieldPath[] = ['chain', 'addresses', 'service.base
 /** The options that override fields. */
 export const FIELD_OPTIONS = [...new Set([...FIRST_IN_HELP, ...FIELD_PATHS])].flatMap((path) => {
   const field = FIELDS[path]
-  return 'option' in field ? [field.option] : []
+  if (!('option' in field)) return []
+  const { option } = field
+  return [{ ...option, description: withDefault(option.description, 'default' in field && field.default) }]
 })
+
+/** Adds a default to the description of an option, unless the description states it. */
+function withDefault(description: string, value: unknown): string {
+  const isShown = (typeof value === 'string' || typeof value === 'number') && !description.includes('default')
+  return isShown ? `${description} (default: ${value})` : description
+}

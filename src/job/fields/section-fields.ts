@@ -46,6 +46,7 @@ export const SECTION_FIELDS = {
     default: '30s',
     examples: ['1m', '500ms'],
     synonyms: 'timeoutms requesttimeout timeoutseconds',
+    option: { name: 'timeout', value: '<duration>', description: 'Timeout of one request' },
   },
   'service.tier': {
     ...oneOf(TIERS),

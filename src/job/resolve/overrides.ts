@@ -15,6 +15,8 @@ export type JobOverrides = OverridesOf<Exclude<OverriddenField, RenamedField>> &
   readonly api?: string | undefined
   /** Tier of the API key: none, free, base, growth or pro. */
   readonly tier?: string | undefined
+  /** Timeout of one request, such as `30s`. @default 30s */
+  readonly timeout?: string | undefined
   /** Local folder for the checkpoints of outputs in object stores. @default .walletlake-state */
   readonly stateDir?: string | undefined
   /** Put `'` before CSV text that a spreadsheet would run as a formula. @default true */
@@ -22,7 +24,7 @@ export type JobOverrides = OverridesOf<Exclude<OverriddenField, RenamedField>> &
 }
 
 /** Fields whose options have another name: their properties are declared above. */
-type RenamedField = 'addresses' | 'service.baseUrl' | 'service.api' | 'service.tier'
+type RenamedField = 'addresses' | 'service.baseUrl' | 'service.api' | 'service.tier' | 'service.timeout'
 
 type OverriddenField = {
   [P in FieldPath]: (typeof FIELDS)[P] extends { readonly option: unknown } ? P : never

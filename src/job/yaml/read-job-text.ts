@@ -7,7 +7,7 @@ import {
   INVALID_UTF16,
   TEXT_EXPECTED,
 } from '../../core/platform/text-encoding.ts'
-import type { ReportDiagnostic } from '../diagnostics.ts'
+import { NO_SUCH_FILE, type ReportDiagnostic } from '../diagnostics.ts'
 
 /**
  * Maximum size of a job file in bytes, enough for about 160,000 addresses. The YAML parser needs 50 times as much memory.
@@ -66,8 +66,7 @@ export async function validateFile(
 /** Converts an error of `stat` or a read to the form of a diagnostic. */
 export function describeReadError(error: unknown): FileProblem {
   const code = (error as NodeJS.ErrnoException).code ?? 'UNKNOWN'
-  if (code === 'ENOENT' || code === 'ENOTDIR')
-    return { found: 'no such file', expected: 'a file that exists' }
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { found: NO_SUCH_FILE, expected: 'a file that exists' }
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { found: INVALID_UTF16, expected: TEXT_EXPECTED }
   return { found: `a file that cannot be read (${code})`, expected: 'a readable file' }
 }

@@ -13,6 +13,15 @@ test.for(fieldOptions)('run has the option --$name of a field', (option) => {
   const prefix = 'inline' in option ? 'Without a job file: ' : ''
   const repeatable = 'repeatable' in option ? { repeatable: true } : {}
   expect(run.options.filter((one) => one.name === name)).toEqual([
-    expect.objectContaining({ name, ...value, description: `${prefix}${description}`, ...repeatable }),
+    expect.objectContaining({ name, ...value, ...repeatable }),
   ])
+  const shown = run.options.find((one) => one.name === name)?.description ?? ''
+  expect(shown.replace(/ \(default: \S+\)$/, '')).toBe(
+    `${prefix}${description}`.replace(/ \(default: \S+\)$/, ''),
+  )
+})
+
+test('the help of run states the default of an option whose field has one', () => {
+  const description = run.options.find(({ name }) => name === 'format')?.description
+  expect(description).toBe('File format: csv, parquet (default: csv)')
 })
