@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { scaleBand, scaleUtc } from 'd3-scale'
 import { line } from 'd3-shape'
 import { ExportError } from '../core/model/errors.ts'
+import { largest, smallest } from '../core/platform/extremes.ts'
 import { formatTick, round, svgHtml, valueScale } from './charts.ts'
 import { type Html, html, shortName } from './html.ts'
 import { textIn } from './messages/text.ts'
@@ -83,7 +84,13 @@ function scaleOf(values: readonly (readonly number[])[]): Scale {
   const y = valueScale(values.flat(), { top: TOP, bottom: HEIGHT - BELOW, count: 5 })
   const { separators } = textIn('en').messages
   const labels = y.ticks.map((value) => formatTick(value, separators))
-  const left = Math.max(...labels.map(({ length }) => length)) * 7 + 12
+  const left =
+    largest(
+      labels.map(({ length }) => length),
+      1,
+    ) *
+      7 +
+    12
   const grid = y.ticks.map((value, tick) => {
     const place = y.at(value)
     return html`<line class="${value === 0 ? 'axis' : 'grid'}" x1="${left}" x2="${WIDTH}" y1="${place}" y2="${place}"/><text class="end" x="${left - 8}" y="${place + 4}">${labels[tick]}</text>`
@@ -93,7 +100,8 @@ function scaleOf(values: readonly (readonly number[])[]): Scale {
 
 function lines(times: readonly number[], values: readonly (readonly number[])[]): Html {
   const y = scaleOf(values)
-  const [first, last] = [Math.min(...times), Math.max(...times)]
+  const first = smallest(times, times[0] ?? 0)
+  const last = largest(times, first)
   const x = scaleUtc([first, Math.max(last, first + 1)], [y.left, WIDTH - 8])
   const paths = values.map((points, layer) => {
     const path = line<number>()

@@ -91,7 +91,7 @@ export async function openDataset(folder: string): Promise<Dataset> {
     folder,
     manifest,
     addLedgerRows: (rows) => {
-      added.push(...rows)
+      for (const row of rows) added.push(row)
       added.sort((a, b) => Number(timeOf(a) > timeOf(b)) - Number(timeOf(a) < timeOf(b)))
     },
     textSql: (cell) => (isEscaped ? unescapedSql(cell) : cell),

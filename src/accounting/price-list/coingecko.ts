@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { DAY_MS } from '../../core/model/utc.ts'
+import { largest, smallest } from '../../core/platform/extremes.ts'
 import { httpPriceSource, type PriceRequest } from './http-prices.ts'
 import { marketAssetOf } from './market-ids.ts'
 import type { PricePoint, Quote } from './price-source.ts'
@@ -51,7 +52,8 @@ function pathOf(point: PricePoint): string | undefined {
 
 function rangeRequest(path: string, points: readonly PricePoint[], currency: string): PriceRequest {
   const starts = points.map(({ date }) => Date.parse(date))
-  const [from, to] = [Math.min(...starts), Math.max(...starts) + DAY_MS]
+  const from = smallest(starts, starts[0] ?? 0)
+  const to = largest(starts, from) + DAY_MS
   const range = `vs_currency=${currency.toLowerCase()}&from=${from / 1_000}&to=${to / 1_000}`
   return {
     path: `${path}/market_chart/range?${range}`,

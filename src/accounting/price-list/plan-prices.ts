@@ -39,18 +39,19 @@ export async function planPrices(source: ConversionSource, options: PlanOptions)
   const period = parsePeriod(options.from, options.until)
   // A transaction of the day before the period states the price of what is held then.
   const from = period.from === '' ? undefined : instantBefore(period.from).slice(0, 10)
-  const years = new Set<string>()
+  let [firstYear, lastYear] = [Number.POSITIVE_INFINITY, 0]
   for await (const movement of pricedMovements(source, { ...options, from })) {
     const { time, transaction: hash } = movement
     const date = time.slice(0, 10)
     if (time >= period.from) add(movement)
     if (!days.has(date) && hasTransaction(movement)) days.set(date, { date, hash, time })
-    years.add(time.slice(0, 4))
+    const year = Number(time.slice(0, 4))
+    firstYear = Math.min(firstYear, year)
+    lastYear = Math.max(lastYear, year)
   }
   const heldAt = heldAtReader(source, options)
   for (const held of await heldAssets(heldAt, period)) if (canBePriced(source, held.asset)) add(held)
-  const last = Math.max(...[...years].map(Number))
-  for (let year = Math.min(...[...years].map(Number)); options.yearEnds && year < last; year += 1)
+  for (let year = firstYear; options.yearEnds && year < lastYear; year += 1)
     for (const held of await heldAt(`${year}-12-31T23:59:59.999Z`))
       if (canBePriced(source, held.asset)) add(held)
   return { points: [...points.values()].sort(comparePrices), days }

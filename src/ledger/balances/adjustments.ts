@@ -2,6 +2,7 @@ import { assetBalanceKey } from '../../core/model/asset.ts'
 import { chainIdOf } from '../../core/model/chains.ts'
 import { parseUtc } from '../../core/model/utc.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
+import { smallest } from '../../core/platform/extremes.ts'
 import { sha256 } from '../../core/platform/sha256.ts'
 import type { TextRows } from '../../core/table/index.ts'
 import { recordError } from '../../read/csv-records.ts'
@@ -25,7 +26,10 @@ export function sumAdjustments(all: readonly AdjustmentFindings[]): AdjustmentFi
   return {
     rows: all.reduce((sum, { rows }) => sum + rows, 0),
     unfilled: all.reduce((sum, { unfilled }) => sum + unfilled, 0),
-    ofOtherChains: Math.min(...all.map(({ ofOtherChains }) => ofOtherChains)),
+    ofOtherChains: smallest(
+      all.map(({ ofOtherChains }) => ofOtherChains),
+      all[0]?.ofOtherChains ?? 0,
+    ),
   }
 }
 
