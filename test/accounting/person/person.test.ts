@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, expect, test } from 'vitest'
@@ -6,31 +6,20 @@ import { convert } from '../../../src/accounting/convert.ts'
 import { statement } from '../../../src/accounting/statement/statement.ts'
 import { shiftDecimal } from '../../../src/core/platform/decimal.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
-import { exportMadeUp } from '../made-up-export.ts'
-import { ANN } from '../made-up-transactions.ts'
-import { AUSDC, ON_AVALANCHE, ON_ETHEREUM, STETH } from './world.ts'
+import { exportPerson } from './export-person.ts'
+import { ON_AVALANCHE, ON_ETHEREUM } from './world.ts'
 
 const folder = suiteFolder()
-const outputs = [join(folder, 'ethereum'), join(folder, 'avalanche')] as const
-const adjustments = join(folder, 'adjustments.csv')
+let person: Awaited<ReturnType<typeof exportPerson>>
 const BOOKINGS = [...ON_ETHEREUM, ...ON_AVALANCHE]
 
 type Row = Readonly<Record<string, string>>
 const rowsOf = new Map<string, string[]>()
 
 beforeAll(async () => {
-  const transactionsOf = (bookings: typeof BOOKINGS) => bookings.map(({ transaction }) => transaction)
-  await exportMadeUp(outputs[0], transactionsOf([...ON_ETHEREUM]), '1', { nativeSymbol: 'ETH' })
-  await exportMadeUp(outputs[1], transactionsOf([...ON_AVALANCHE]), '43114')
-  // What grew without an event, which Ann declares.
-  const lines = [
-    `2024-01-05T00:00:00Z,1,${ANN},erc20,${STETH.address},,0.03,rebase`,
-    `2024-01-20T00:00:00Z,43114,${ANN},erc20,${AUSDC.address},,3,interest`,
-  ]
-  const header = 'time,chain,wallet_address,asset_type,asset_address,token_id,amount,type'
-  writeFileSync(adjustments, [header, ...lines, ''].join('\n'))
+  person = await exportPerson(folder)
   const out = join(folder, 'person.csv')
-  await convert(outputs, { to: 'generic', out, excludeSpam: true, adjustments })
+  await convert(person.outputs, { to: 'generic', out, excludeSpam: true, adjustments: person.adjustments })
   const records: Row[] = parse(readFileSync(out), { columns: true })
   for (const row of records) {
     const hash = row.transaction_hash ?? ''
@@ -64,7 +53,7 @@ test.for(BOOKINGS.map((booking) => [booking.what, booking.why, booking] as const
 )
 
 test('what was declared is income, and no balance is below zero', async () => {
-  const { lines, exports } = await statement(outputs, { adjustments })
+  const { lines, exports } = await statement(person.outputs, { adjustments: person.adjustments })
   expect(exports.flatMap(({ belowZero }) => belowZero)).toEqual([])
   const income = lines.flatMap(({ asset_symbol, amounts, asset_decimals }) =>
     amounts.income === 0n ? [] : [`${asset_symbol} ${shiftDecimal(String(amounts.income), asset_decimals)}`],
@@ -73,7 +62,7 @@ test('what was declared is income, and no balance is below zero', async () => {
 })
 
 test('own transfers cancel each other out, and the flows lead to the closing balances', async () => {
-  const { lines } = await statement(outputs, { adjustments })
+  const { lines } = await statement(person.outputs, { adjustments: person.adjustments })
   const sums = new Map<string, bigint>()
   for (const { chain_id, asset_address, amounts } of lines) {
     const key = `${chain_id} ${asset_address}`

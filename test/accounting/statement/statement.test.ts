@@ -89,8 +89,10 @@ describe.for([
 
 /** The closing balance that the columns of a line lead to. */
 function endOf({ amounts }: Line): bigint {
-  const { opening, received, sent, swapped_in, swapped_out, wrapped_in, wrapped_out, fees } = amounts
-  return opening + received - sent + swapped_in - swapped_out + wrapped_in - wrapped_out - fees
+  const { opening, received, sent, own_in, own_out, income, fees } = amounts
+  const { swapped_in, swapped_out, wrapped_in, wrapped_out } = amounts
+  const exchanged = swapped_in - swapped_out + wrapped_in - wrapped_out
+  return opening + received - sent + own_in - own_out + income + exchanged - fees
 }
 
 /** Fees, and the number of movements, by wallet and asset. */
