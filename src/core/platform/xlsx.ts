@@ -86,7 +86,8 @@ function printLayout(sheets: readonly Sheet[]) {
                 `<definedName name="_xlnm.Print_Titles" localSheetId="${at}">${place}$1:$1</definedName>`
               )
             })
-            return xml.replace('</sheets>', () => `</sheets><definedNames>${names.join('')}</definedNames>`)
+            // The library writes an empty element, and there must be one only.
+            return xml.replace('<definedNames/>', () => `<definedNames>${names.join('')}</definedNames>`)
           },
         },
       },

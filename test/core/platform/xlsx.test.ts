@@ -94,6 +94,7 @@ test('prints landscape pages of one width, with the header on each of them and a
   expect(xml).toMatch(/<pageSetup [^>]*orientation="landscape" fitToWidth="1" fitToHeight="2"/)
   const names = unzipText(workbook, 'xl/workbook.xml')
   expect(names).toContain(`localSheetId="0">'Statement'!$1:$1<`)
+  expect(names.match(/<definedNames/g)).toHaveLength(1)
 })
 
 test('has the same times in every archive, so that the same sheets give the same bytes', async () => {
