@@ -124,11 +124,13 @@ function partsOf(
   )
   const nonEmpty = all.filter(({ rows }) => rows > 0)
   return (nonEmpty.length > 0 ? nonEmpty : all.slice(0, 1)).map(
-    ({ copyFrom, path, rows, bytes, sha256 }, number) => {
+    ({ copyFrom, path, rows, bytes, sha256, notDecimal }, number) => {
       const { format, compression } = job
       const partition = partitionOfPath(path)
       const name = partPath({ table, partition, range, number, format, compression })
-      return { copyFrom, path: name, rows, bytes, sha256, fromBlock: range.from, toBlock: range.to }
+      const counts = notDecimal === undefined ? {} : { notDecimal }
+      const blocks = { fromBlock: range.from, toBlock: range.to }
+      return { copyFrom, path: name, rows, bytes, sha256, ...counts, ...blocks }
     },
   )
 }

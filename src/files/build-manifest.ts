@@ -57,7 +57,7 @@ export function buildManifest(source: ManifestSource): Manifest {
   const { job, range, parts, missing, rejects, unknowns, decimalsConflict = 0, retained } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
   const { table, catalog } = job
-  const { nativeSymbol, wraps, wrappedCoins, atomic, internals, escapeFormulas, service } = job
+  const { numbers, nativeSymbol, wraps, wrappedCoins, atomic, internals, escapeFormulas, service } = job
   const addressesSha256 = hashAddresses(wallets)
   const coverage = describeCoverage(job, source)
   const present = coverage.filter(({ removed }) => removed !== true)
@@ -74,6 +74,7 @@ export function buildManifest(source: ManifestSource): Manifest {
       format,
       compression,
       ...(table === 'iceberg' ? { table } : {}),
+      ...(numbers === 'decimal' ? { numbers } : {}),
       ...(table === 'iceberg' && catalog !== undefined ? { catalog } : {}),
       ...(partitionBy === undefined ? {} : { partitionBy }),
       nativeSymbol,
@@ -177,15 +178,23 @@ function describeTable(table: TableName, all: readonly ManifestFile[]): Manifest
   return {
     rows: parts.reduce((sum, { rows }) => sum + rows, 0),
     columns: tableByName(table).columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
-    files: parts.map(({ path, rows, bytes, sha256, fromBlock, toBlock }) => ({
+    ...notDecimalIn(parts),
+    files: parts.map(({ path, rows, bytes, sha256, fromBlock, toBlock, notDecimal }) => ({
       path,
       rows,
       bytes,
       sha256,
       fromBlock,
       toBlock,
+      ...(notDecimal === undefined ? {} : { notDecimal }),
     })),
   }
+}
+
+/** The number of rows of a table with a number that does not fit its decimal column, if there are any. */
+export function notDecimalIn(files: readonly ManifestFile[]): Pick<ManifestTable, 'notDecimal'> {
+  const sum = files.reduce((total, { notDecimal = 0 }) => total + notDecimal, 0)
+  return sum === 0 ? {} : { notDecimal: sum }
 }
 
 /** SHA-256 of the addresses of the job, in lower case, sorted and joined by line feeds. */

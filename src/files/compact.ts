@@ -3,7 +3,7 @@ import { firstCheckpointedBlock } from '../checkpoint/inspect-checkpoint.ts'
 import { loadDuckDb } from '../core/duckdb/connection.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { type Manifest, type ManifestFile, PRIVATE_FOLDER } from '../core/model/manifest.ts'
-import type { BlockRange, Compression, FormatName, Job } from '../core/model/model.ts'
+import type { BlockRange, Compression, FormatName, Job, NumberFormat } from '../core/model/model.ts'
 import { makePartsFolder, removePartsFolder } from '../core/model/parts-folder.ts'
 import { diskError, hashFile, makeFolder } from '../core/platform/disk.ts'
 import { largest } from '../core/platform/extremes.ts'
@@ -15,6 +15,7 @@ import { FORMATS, selectSql, unsplitFile } from '../formats/index.ts'
 import { requireManifest } from '../read/dataset.ts'
 import { inspectStore, openStore } from '../storage/open-store.ts'
 import type { Store } from '../storage/store.ts'
+import { notDecimalIn } from './build-manifest.ts'
 import { numberOfPath, partitionOfPath, partPath } from './part-path.ts'
 import { publish, removeOrphans } from './publish.ts'
 import { type Part, writeTable } from './write-table.ts'
@@ -95,10 +96,11 @@ async function compactLocked(store: Store, maxRows: number): Promise<CompactionR
       const listed = manifest.tables[table.name]
       if (listed === undefined) continue
       await store.ensureLocal(listed.files)
-      const { format, compression } = manifest.job
-      const source = { output, folder, table, files: listed.files, format, compression }
+      const { format, compression, numbers } = manifest.job
+      const source = { output, folder, table, files: listed.files, format, compression, numbers }
       const compact = await compactTable({ ...source, maxRows, lookback })
-      tables[table.name] = { ...listed, files: compact.files }
+      const { notDecimal: _, ...unchanged } = listed
+      tables[table.name] = { ...unchanged, ...notDecimalIn(compact.files), files: compact.files }
       for (const each of compact.parts) parts.push(each)
     }
     if (parts.length > 0)
@@ -127,6 +129,7 @@ type TableCompaction = {
   files: readonly ManifestFile[]
   format: FormatName
   compression: Compression
+  numbers: NumberFormat | undefined
   maxRows: number
   lookback: number
 }
@@ -209,7 +212,7 @@ async function mergeByRows(
   compaction: TableCompaction,
   { writeRows }: MergingByRows,
 ): Promise<Part[]> {
-  const { output, folder, table, format, compression, maxRows } = compaction
+  const { output, folder, table, format, compression, numbers, maxRows } = compaction
   const columns = table.columns.map(({ name }) => `"${name}"`)
   const total = step.files.reduce((sum, { rows }) => sum + rows, 0)
   const parts: Part[] = []
@@ -223,7 +226,7 @@ async function mergeByRows(
     const selected = selectSql(sources, columns, typedColumns(table.columns))
     const select = `${selected} limit ${rows} offset ${skip}`
     const size = { rows, bytes: await lineBytes(compaction, select) }
-    const digest = await writeRows({ path: staged, table, compression, size }, select)
+    const digest = await writeRows({ path: staged, table, compression, numbers, size }, select)
     const { from: fromBlock, to: toBlock } = step.range
     parts.push({ staged, path, rows, ...digest, fromBlock, toBlock })
   }

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { BlockRange, Compression, FormatName } from '../core/model/model.ts'
+import type { BlockRange, Compression, FormatName, NumberFormat } from '../core/model/model.ts'
 import type { Table } from '../core/table/index.ts'
 import type { FileDigest } from '../formats/format.ts'
 import { FORMATS } from '../formats/index.ts'
@@ -12,6 +12,8 @@ import { partPath } from './part-path.ts'
 export type FileFormat = {
   format: FormatName
   compression: Compression
+  /** Whether files that store types also have columns of decimals. @default text */
+  numbers?: NumberFormat | undefined
   /** Put a `'` before text that a spreadsheet would run as a formula. Only formats that need it use this. */
   escapeFormulas: boolean
   maxRowsPerFile: number
@@ -26,6 +28,7 @@ export type Part = {
   rows: number
   bytes: number
   sha256: string
+  notDecimal?: number
   fromBlock: number
   toBlock: number
 }
@@ -95,9 +98,9 @@ function byPartition(chunks: readonly Chunk[]): Chunk[][] {
 function writePart(
   path: string,
   chunks: readonly Chunk[],
-  { table, format, compression, signal }: TableFiles,
+  { table, format, compression, numbers, signal }: TableFiles,
 ): Promise<FileDigest> {
-  const part = { ...sumChunks(chunks), path, table, compression, signal }
+  const part = { ...sumChunks(chunks), path, table, compression, numbers, signal }
   return FORMATS[format].writePart(part, readLines(chunks))
 }
 

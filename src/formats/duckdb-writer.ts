@@ -3,7 +3,8 @@ import { type MemoryLimit, openDuckDb } from '../core/duckdb/connection.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { hashFile } from '../core/platform/disk.ts'
 import { openPlainFile, writeLines } from '../core/platform/hashed-file.ts'
-import { typedColumns } from './column-sql.ts'
+import { decimalColumnsOf } from '../core/table/index.ts'
+import { pathList, typedColumns } from './column-sql.ts'
 import { csvSource } from './csv.ts'
 import { createCsvFormatter, csvHeader } from './csv-lines.ts'
 import type { FileDigest, FormatWriter, PartFile, RowsFile } from './format.ts'
@@ -21,12 +22,12 @@ export function duckDbWriter(title: string, copyStatement: CopyStatement): Forma
     // Empty text is quoted, because an unquoted empty field is null.
     createLineFormatter: () => createCsvFormatter({ escapeFormulas: false, quoteEmpty: true }),
     writePart: async (part, lines) => {
-      const { path, table, compression, rows, signal } = part
+      const { path, table, compression, numbers, rows, signal } = part
       // One file, not the staged chunks: the sizes of row groups depend on where files end.
       const staged = `${path}.lines`
       const content = { header: csvHeader(table.columns), lines, signal }
       const { bytes } = await writeLines(openPlainFile(staged), staged, content)
-      const file = { path, table, compression, signal, size: { rows, bytes } }
+      const file = { path, table, compression, numbers, signal, size: { rows, bytes } }
       const digest = await writeRows(file, selectStaged(staged, part))
       await rm(staged)
       return digest
@@ -46,9 +47,12 @@ const MIN_LINE_BYTES = 1 << 20
 /** Throws OUTPUT_FAILED. */
 async function copyRows(file: RowsFile, statement: string, title: string): Promise<FileDigest> {
   for (const memory of memoryFor(file.size.bytes)) {
-    const rows = await copyWithMemory(memory, file, { statement, title })
-    if (rows === file.size.rows)
-      return { bytes: (await stat(file.path)).size, sha256: await hashFile(file.path) }
+    const copied = await copyWithMemory(memory, file, { statement, title })
+    const { rows, notDecimal = 0 } = copied ?? {}
+    if (rows === file.size.rows) {
+      const counts = notDecimal === 0 ? {} : { notDecimal }
+      return { bytes: (await stat(file.path)).size, sha256: await hashFile(file.path), ...counts }
+    }
     if (rows !== undefined)
       throw new ExportError('BUG', `${file.path} has ${rows} rows of ${file.size.rows}: nothing is published`)
   }
@@ -62,22 +66,28 @@ const memoryFor = (bytes: number) =>
   [bytes > LARGE_COPY_BYTES ? '160MB' : 'shared', '640MB', '2400MB'] as const
 
 /**
- * Runs the statement once. Resolves with the number of written rows, or undefined if the memory did not suffice. The
+ * Runs the statement once. Resolves with the number of written rows, and of those whose numbers are no decimals, or undefined if the memory did not suffice. The
  * limit does not affect the bytes. On abort the statement is interrupted, because a thread that ends while DuckDB works
  * would end the whole process.
  */
 async function copyWithMemory(
   memory: MemoryLimit,
-  { path, table, signal }: RowsFile,
+  { path, table, numbers, signal }: RowsFile,
   { statement, title }: { statement: string; title: string },
-): Promise<number | undefined> {
+): Promise<{ rows: number; notDecimal: number } | undefined> {
   const { connection, close } = await openDuckDb(memory, `${path}.tmp`)
   const interrupt = () => connection.interrupt()
   try {
     signal?.throwIfAborted()
     signal?.addEventListener('abort', interrupt)
     const { rowsChanged } = await connection.run(statement)
-    return rowsChanged
+    const decimals = decimalColumnsOf(table, numbers)
+    if (decimals.length === 0) return { rows: rowsChanged, notDecimal: 0 }
+    const isMissing = decimals.map(({ name, of }) => `(${name} IS NULL AND "${of}" IS NOT NULL)`)
+    const counted = await connection.runAndReadAll(
+      `SELECT count(*) FROM read_parquet(${pathList([path])}) WHERE ${isMissing.join(' OR ')}`,
+    )
+    return { rows: rowsChanged, notDecimal: Number(counted.getRows()[0]?.[0]) }
   } catch (cause) {
     signal?.throwIfAborted()
     const message = cause instanceof Error ? cause.message : String(cause)

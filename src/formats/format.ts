@@ -1,5 +1,5 @@
-import type { Compression, FormatName } from '../core/model/model.ts'
-import type { Column, Table } from '../core/table/index.ts'
+import type { Compression, FormatName, NumberFormat } from '../core/model/model.ts'
+import type { Column, DecimalColumn, Table } from '../core/table/index.ts'
 import type { SqlColumn } from './column-sql.ts'
 import type { CsvFormatter } from './csv-lines.ts'
 
@@ -38,7 +38,7 @@ type FormatReader = {
   header?(columns: readonly Column[]): string
   /** Finds the first difference between the columns of a file and those of its table, by reading the file. */
   findColumnMismatch(
-    file: { path: string; columns: readonly Column[] },
+    file: { path: string; columns: readonly Column[]; decimals?: readonly DecimalColumn[] },
     query: SqlQuery,
   ): Promise<ColumnMismatch | undefined>
 }
@@ -94,6 +94,8 @@ type NewFile = {
   path: string
   table: Table
   compression: Compression
+  /** Whether files that store types also have columns of decimals. @default text */
+  numbers?: NumberFormat | undefined
   /** Aborts the write, which then throws the reason of the signal. */
   signal?: AbortSignal | undefined
 }
@@ -109,4 +111,5 @@ export type RowsFile = NewFile & {
   size: { rows: number; bytes: number }
 }
 
-export type FileDigest = { bytes: number; sha256: string }
+/** `notDecimal`: number of rows with a number that does not fit its decimal column; absent if there are none. */
+export type FileDigest = { bytes: number; sha256: string; notDecimal?: number }

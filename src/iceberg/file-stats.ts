@@ -85,7 +85,8 @@ function boundOf(
   type: string,
   side: 'lower' | 'upper',
 ): Buffer | undefined {
-  if (texts.length === 0 || texts.includes(null)) return undefined
+  // Bounds of decimals are optional, and no reader skips files by them here.
+  if (texts.length === 0 || texts.includes(null) || type.startsWith('decimal')) return undefined
   const bounds = texts.map((text) => encode(text ?? '', type))
   const compare = type === 'string' || type === 'boolean' ? Buffer.compare : compareIntegers
   const sorted = bounds.toSorted(compare)

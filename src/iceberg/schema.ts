@@ -1,6 +1,6 @@
-import type { PartitionBy } from '../core/model/model.ts'
+import type { NumberFormat, PartitionBy } from '../core/model/model.ts'
 import { largest } from '../core/platform/extremes.ts'
-import { type ColumnType, fieldIds, type Table } from '../core/table/index.ts'
+import { type ColumnType, decimalColumnsOf, fieldIds, type Table } from '../core/table/index.ts'
 import {
   FIRST_PARTITION_ID,
   type IcebergSchema,
@@ -22,20 +22,34 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
 }
 
 /** The schema of a table, as the next version of `previous`. */
-export function schemaOf(table: Pick<Table, 'columns'>, previous?: IcebergSchema): IcebergSchema {
+export function schemaOf(
+  table: Pick<Table, 'columns'>,
+  previous?: IcebergSchema,
+  numbers?: NumberFormat,
+): IcebergSchema {
   const earlier = new Map(previous?.fields.map((field) => [field.name, field]))
   const ids = fieldIds(table.columns)
   return {
     type: 'struct',
     'schema-id': previous === undefined ? 0 : previous['schema-id'] + 1,
-    fields: table.columns.map(({ name, type, nullable, about }) => ({
-      id: ids.get(name) ?? 0,
-      name,
-      // A column that is added later is null in the files of earlier snapshots.
-      required: !nullable && (previous === undefined || earlier.get(name)?.required === true),
-      type: TYPES[type],
-      doc: about,
-    })),
+    fields: table.columns
+      .map(({ name, type, nullable, about }) => ({
+        id: ids.get(name) ?? 0,
+        name,
+        // A column that is added later is null in the files of earlier snapshots.
+        required: !nullable && (previous === undefined || earlier.get(name)?.required === true),
+        type: TYPES[type],
+        doc: about,
+      }))
+      .concat(
+        decimalColumnsOf(table, numbers).map(({ id, name, precision, scale, about }) => ({
+          id,
+          name,
+          required: false,
+          type: `decimal(${precision}, ${scale})`,
+          doc: about,
+        })),
+      ),
   }
 }
 

@@ -44,7 +44,7 @@ async function openTable({ catalog, files, manifest }: SyncOptions, table: Table
     requireOwnTable(table.name, { catalog, files, metadata: loaded })
     return loaded
   }
-  const schema = schemaOf(table)
+  const schema = schemaOf(table, undefined, manifest.job.numbers)
   return catalog.create(table.name, {
     location: `${files.base}/${table.name}`,
     schema,
@@ -85,7 +85,7 @@ async function syncTable(options: SyncOptions, { table, metadata, target }: Tabl
   const current = currentSnapshot(metadata)
   requireOwnSnapshot(table.name, current)
   const previous = currentSchema(metadata)
-  const next = schemaOf(table, previous)
+  const next = schemaOf(table, previous, manifest.job.numbers)
   const schema = isSameSchema(next, previous) ? previous : next
   const spec = partitionSpecOf(schema, manifest.job.partitionBy, metadata)
   const evolution = [...schemaUpdates(metadata, schema), ...specUpdates(metadata, spec)]

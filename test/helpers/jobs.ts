@@ -27,6 +27,7 @@ export function testJob(overrides: TestFields & { addresses: readonly string[] }
     compression: fields.format === 'parquet' ? 'zstd' : 'none',
     output: 'output/test',
     table: 'files',
+    numbers: 'text',
     maxRowsPerFile: 1_000_000,
     concurrency: 16,
     finalityMs: 0,

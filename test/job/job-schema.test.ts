@@ -67,7 +67,7 @@ function jobWith(path: FieldPath, value: unknown) {
   const least = { chain, ...(path === 'addressesFile' ? {} : { addresses: [A] }) }
   const [section, name] = path.split('.')
   const isIceberg = section === 'catalog' || value === 'iceberg'
-  const format = value === 'zstd' || isIceberg ? { format: 'parquet' } : {}
+  const format = value === 'zstd' || value === 'decimal' || isIceberg ? { format: 'parquet' } : {}
   const output = section === 'store' ? { output: 's3://lake/treasury' } : {}
   const table = section === 'catalog' ? { table: 'iceberg' } : {}
   const catalog = section === 'catalog' && value !== 'files' ? { type: 'rest', uri: 'http://h' } : {}

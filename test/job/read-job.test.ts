@@ -18,6 +18,7 @@ test('applies every default of the contract', async () => {
     tables: DEFAULT_TABLES,
     format: 'csv',
     table: 'files',
+    numbers: 'text',
     compression: 'none',
     output: 'output/my-job',
     maxRowsPerFile: 1_000_000,

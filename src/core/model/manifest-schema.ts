@@ -90,7 +90,8 @@ const path = checked<string>(
 const TABLE = fields({
   rows: count,
   columns: list(fields({ name: text, type: text, nullable: flag })),
-  files: list(fields({ path, rows: count, bytes: count, sha256, ...RANGE })),
+  notDecimal: v.optional(count),
+  files: list(fields({ path, rows: count, bytes: count, sha256, notDecimal: v.optional(count), ...RANGE })),
 })
 
 const JOB = fields({
@@ -112,6 +113,7 @@ const JOB = fields({
   internals: v.optional(exactly('full')),
   api: v.optional(oneOf(...APIS)),
   table: v.optional(exactly('iceberg')),
+  numbers: v.optional(exactly('decimal')),
   catalog: v.optional(fields({ uri: text, warehouse: v.optional(text), namespace: text })),
   partitionBy: v.optional(
     checked('day, month or blocks:<n>, or nothing', matches(/^(day|month|blocks:[1-9]\d*)$/)),

@@ -87,6 +87,8 @@ type ManifestJob = {
   /** The catalog of the Iceberg tables, if it is not the files of `metadata/`. */
   catalog?: RestCatalog
   /** Absent if the files of each table are directly in its folder. */
+  /** `decimal` if the files also have columns of decimals; otherwise absent. */
+  numbers?: 'decimal'
   partitionBy?: PartitionBy
   /** Symbol of the native coin in the ledger's rows; absent in manifests of older versions. */
   nativeSymbol?: string | null
@@ -119,6 +121,8 @@ type ManifestJob = {
 export type ManifestTable = {
   rows: number
   columns: { name: string; type: ColumnType; nullable: boolean }[]
+  /** With `numbers: decimal`: number of rows with a number that does not fit its decimal column; absent if there are none. */
+  notDecimal?: number
   files: ManifestFile[]
 }
 
@@ -131,6 +135,8 @@ export type ManifestFile = {
   fromBlock: number
   /** Exclusive. */
   toBlock: number
+  /** As in the table. */
+  notDecimal?: number
 }
 
 /** Returns one past the last block of which an export may have rows. */

@@ -66,6 +66,10 @@ export type BucketLocation = {
 export const TABLE_FORMATS = ['files', 'iceberg'] as const
 type TableFormat = (typeof TABLE_FORMATS)[number]
 
+/** What Parquet files contain of exact numbers: their text only, or also columns of decimals. */
+export const NUMBER_FORMATS = ['text', 'decimal'] as const
+export type NumberFormat = (typeof NUMBER_FORMATS)[number]
+
 /** A catalog that serves the Iceberg REST API. */
 export type RestCatalog = {
   /** URL of the API, without `/v1`. */
@@ -99,6 +103,7 @@ export type Job = {
   /** Object store that the export is published to; `output` then holds private and staged files only. */
   readonly store?: BucketLocation | undefined
   readonly table: TableFormat
+  readonly numbers: NumberFormat
   /** Catalog of the Iceberg tables; undefined if the files of `metadata/` are the catalog. */
   readonly catalog?: RestCatalog | undefined
   readonly maxRowsPerFile: number

@@ -6,6 +6,7 @@ export const TABLE_NAMES: readonly TableName[] = TABLES.map((table) => table.nam
 export const DEFAULT_TABLES: readonly TableName[] = TABLE_NAMES.filter((name) => name !== ATOMIC_TABLE)
 
 export { type Cell, type Column, type ColumnType, fieldIds } from './column.ts'
+export { type DecimalColumn, decimalColumnsOf } from './decimal-columns.ts'
 export type { Cells, Prefix, TableRows, TextRows } from './row-types.ts'
 export { ATOMIC_TABLE, TABLES, type Table, type TableName } from './tables.ts'
 

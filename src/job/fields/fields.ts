@@ -4,6 +4,7 @@ import {
   FORMAT_NAMES,
   INTERNALS,
   type JobKind,
+  NUMBER_FORMATS,
   TABLE_FORMATS,
   WRAPS,
 } from '../../core/model/model.ts'
@@ -151,6 +152,20 @@ export const FIELDS = {
     examples: ['iceberg'],
     synonyms: 'tableformat lakehouse iceberg opentable',
     option: { name: 'table', value: '<format>', description: `Table format: ${TABLE_FORMATS.join(', ')}` },
+  },
+  /** `text` or `decimal`. */
+  numbers: {
+    ...oneOf(NUMBER_FORMATS),
+    description:
+      'Exact numbers: decimal also writes value_decimal DECIMAL(38, 0) and amount_decimal DECIMAL(38, 18) beside the text (format parquet only), null where they do not fit.',
+    default: 'text',
+    examples: ['decimal'],
+    synonyms: 'numbertype numberformat decimals numeric',
+    option: {
+      name: 'numbers',
+      value: '<kind>',
+      description: `Exact numbers in Parquet: ${NUMBER_FORMATS.join(', ')}`,
+    },
   },
   /** A compression that the format supports. */
   compression: {

@@ -65,6 +65,8 @@ export async function resolveJob(
     resolving.reportMissing('service.baseUrl', BASE_URL_EXPECTED)
   if (settings.table === 'iceberg' && !FORMATS[settings.format].isIcebergFile)
     resolving.reject('table', 'files, unless the format is parquet')
+  if (settings.numbers === 'decimal' && !FORMATS[settings.format].isTyped)
+    resolving.reject('numbers', 'text, unless the format is parquet')
   const service = resolveService(resolving)
   const isOpenEnded = given.finality === undefined && endBlock === undefined
   return {

@@ -5,7 +5,7 @@ import type { Manifest, ManifestFile } from '../../core/model/manifest.ts'
 import type { BlockRange, FormatName } from '../../core/model/model.ts'
 import { optionError } from '../../core/model/option-error.ts'
 import { GENERATOR } from '../../core/model/version.ts'
-import { TABLES, type Table } from '../../core/table/index.ts'
+import { decimalColumnsOf, TABLES, type Table } from '../../core/table/index.ts'
 import { FORMATS } from '../../formats/index.ts'
 import { DIALECTS, type Dialect } from './dialects.ts'
 import { columnList, createTable, sameKey, type TableNamespace, tableIdentifier } from './tables.ts'
@@ -46,6 +46,8 @@ type ScriptContext = {
   readonly folder: string | undefined
   /** What the warehouse must know to read files of the export's format. */
   readonly fileFormat: readonly string[]
+  /** `decimal` if the files also have columns of decimals. */
+  readonly numbers: string | undefined
 }
 
 /** A warehouse that loads files itself from a location that it can access. */
@@ -136,6 +138,7 @@ export function warehouseScript(options: WarehouseScriptOptions): string {
     folder,
     filesAt: locate(options),
     fileFormat: fileFormatOf(options),
+    numbers: job.numbers,
   }
   const unescapes = unescapeFormulas && FORMATS[job.format].escapesFormulas
   const loads = tables.flatMap((table) => {
@@ -224,11 +227,14 @@ const insertMissing = ({ table }: TableLoad, dialect: Dialect): string =>
 /** Loads files into BigQuery's staging table. One LOAD DATA cannot mix gzipped and plain files. */
 function loadData(
   { table, stage, files }: TableLoad,
-  { dialect, filesAt, fileFormat }: ScriptContext,
+  { dialect, filesAt, fileFormat, numbers }: ScriptContext,
 ): string[] {
-  const columns = table.columns
-    .map(({ name, type }) => `  ${dialect.quote(name)} ${dialect.types[type]}`)
-    .join(',\n')
+  // The staging table has all columns of the files; the table has those without decimals.
+  const decimals = decimalColumnsOf(table, numbers)
+  const columns = [
+    ...table.columns.map(({ name, type }) => `  ${dialect.quote(name)} ${dialect.types[type]}`),
+    ...decimals.map(({ name }) => `  ${dialect.quote(name)} BIGNUMERIC`),
+  ].join(',\n')
   if (files.length === 0) return [`CREATE OR REPLACE TABLE ${stage} (\n${columns}\n);`]
   const isGzip = ({ path }: { path: string }) => path.endsWith('.gz')
   const byCompression = [files.filter((file) => !isGzip(file)), files.filter(isGzip)]
@@ -236,7 +242,8 @@ function loadData(
   return groups.map((group, at) => {
     const uris = group.map(({ path }) => `    ${dialect.literal(`${filesAt}/${path}`)}`)
     const into = `LOAD DATA ${at === 0 ? 'OVERWRITE' : 'INTO'} ${stage} (\n${columns}\n)`
-    const options = [...fileFormat, `uris = [\n${uris.join(',\n')}\n  ]`]
+    const types = decimals.length === 0 ? [] : ["decimal_target_types = ['BIGNUMERIC']"]
+    const options = [...fileFormat, ...types, `uris = [\n${uris.join(',\n')}\n  ]`]
     return `${into}\nFROM FILES (\n  ${options.join(',\n  ')}\n);`
   })
 }

@@ -2,8 +2,15 @@ import { dirname } from 'node:path'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest, ManifestFile, ManifestTable } from '../../core/model/manifest.ts'
 import { toScratchError } from '../../core/platform/scratch-folder.ts'
-import { quoteIdentifier } from '../../core/platform/sql.ts'
-import { type Column, TABLES, type Table, type TableName } from '../../core/table/index.ts'
+import { quoteIdentifier, quoteLiteral } from '../../core/platform/sql.ts'
+import {
+  type Column,
+  type DecimalColumn,
+  decimalColumnsOf,
+  TABLES,
+  type Table,
+  type TableName,
+} from '../../core/table/index.ts'
 import { textColumns } from '../../formats/column-sql.ts'
 import { FORMATS, openDataFile, sourceSql } from '../../formats/index.ts'
 import { type Findings, formatValue } from '../../read/findings.ts'
@@ -117,11 +124,34 @@ async function loadOne(context: TableLoadContext, tableFile: TableFile): Promise
 
 async function hasColumns(context: TableLoadContext, table: Table, path: string): Promise<boolean> {
   const { database, manifest, findings } = context
-  const file = { path: `${database.folder}/${path}`, columns: table.columns }
+  const decimals = decimalColumnsOf(table, manifest.job.numbers)
+  const file = { path: `${database.folder}/${path}`, columns: table.columns, decimals }
   const mismatch = await FORMATS[manifest.job.format].findColumnMismatch(file, database.all)
   if (mismatch === undefined) findings.pass()
   else findings.expectValue(path, mismatch.field, { ...mismatch, holds: false })
+  if (mismatch === undefined) await checkDecimals(context, file)
   return mismatch === undefined
+}
+
+/** Compares the columns of decimals with the digits of the texts that they repeat. */
+async function checkDecimals(
+  { database, findings }: TableLoadContext,
+  { path, decimals }: { path: string; decimals: readonly DecimalColumn[] },
+): Promise<void> {
+  for (const { name, of, precision, scale } of decimals) {
+    const digits = `ltrim("${of}", '-')`
+    const whole = `length(ltrim(split_part(${digits}, '.', 1), '0'))`
+    const fits = `${whole} <= ${precision - scale} AND length(split_part(${digits}, '.', 2)) <= ${scale}`
+    const written = `CASE WHEN ${scale} = 0 THEN "${name}"::VARCHAR ELSE rtrim(rtrim("${name}"::VARCHAR, '0'), '.') END`
+    const [row] = await database.all(
+      `SELECT count(*) AS wrong FROM read_parquet(${quoteLiteral(path)})
+       WHERE ${written} IS DISTINCT FROM CASE WHEN ${fits} THEN "${of}" END`,
+    )
+    findings.expect(
+      Number(row?.wrong) === 0,
+      () => `${path}: ${row?.wrong} cells of ${name} differ from ${of}`,
+    )
+  }
 }
 
 type TableFile = { readonly table: Table; readonly index: number; readonly file: ManifestFile }

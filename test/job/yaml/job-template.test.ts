@@ -51,6 +51,7 @@ test('a new job explains every field that wallet jobs often use', () => {
   const rare = [
     'kind',
     'table',
+    'numbers',
     'catalog.type',
     'catalog.uri',
     'catalog.warehouse',
