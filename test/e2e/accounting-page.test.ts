@@ -1,9 +1,12 @@
 // @module-tag long
 
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { pageAt, ROOT } from '../documents/pages.ts'
 import { type CommandResult, runCommand } from '../helpers/command.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
@@ -35,6 +38,21 @@ function prepare(): void {
   writeFileSync(at('prices.csv'), text.replace(/^([^,]+,[^,]+,[^,]+),,,/gm, '$1,USD,17.25,'))
 }
 
+/** Answers as DefiLlama does, with one price for all coins. */
+const prices = createServer((request, response) => {
+  const { searchParams } = new URL(request.url ?? '/', 'http://loopback')
+  const asked = JSON.parse(searchParams.get('coins') ?? '{}') as Record<string, number[]>
+  const coins = Object.entries(asked).map(([coin, times]) => [
+    coin,
+    { prices: times.map((timestamp) => ({ timestamp, price: 17.25, confidence: 0.99 })) },
+  ])
+  response.end(JSON.stringify({ coins: Object.fromEntries(coins) }))
+})
+const pricesUrl = once(prices.listen(0, '127.0.0.1'), 'listening').then(
+  () => `http://127.0.0.1:${(prices.address() as AddressInfo).port}`,
+)
+afterAll(() => prices.close())
+
 describe('jobs/ACCOUNTING.md, followed literally', () => {
   test('has instructions for each program that it names, and for others', () => {
     const programs = COMMANDS.flatMap((command) => / --to (\w+)/.exec(command)?.[1] ?? [])
@@ -50,16 +68,10 @@ describe('jobs/ACCOUNTING.md, followed literally', () => {
     const [program = '', ...args] = line.split(' ')
     if (program === 'hledger' && !hasHledger) return
     const { exit, stdout, stderr } = await (program === 'walletlake'
-      ? runCommand(args, {}, { cwd: folder })
+      ? runCommand(args, { WALLETLAKE_DEFILLAMA_URL: await pricesUrl }, { cwd: folder })
       : runProgram(program, args))
     if (target !== undefined) writeFileSync(at(target), stdout)
-    // Some tokens of the demo chain move without Transfer events.
-    const expected = args[0] === 'reconcile' ? 10 : 0
-    expect({ command, exit, stderr: exit === expected ? '' : stderr }).toEqual({
-      command,
-      exit: expected,
-      stderr: '',
-    })
+    expect({ command, exit, stderr: exit === 0 ? '' : stderr }).toEqual({ command, exit: 0, stderr: '' })
   })
 
   test.for([
