@@ -7,12 +7,14 @@ import { promisify } from 'node:util'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Job, RestCatalog } from '../../src/core/model/model.ts'
 import type { TableMetadata } from '../../src/iceberg/metadata.ts'
+import { bucketUrl } from '../../src/storage/bucket-url.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { dropColumn } from '../helpers/drop-column.ts'
 import { forked, growingChain, headJob, mergeFiles, rowsIn, runOnce } from '../helpers/growing-chain.ts'
 import { IMPORTERS_PYTHON, isMissing, type Program } from '../helpers/programs.ts'
 import type { TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
+import { noRadosgw, startRadosgw } from '../storage/start-radosgw.ts'
 import { commit, ICEBERG, metadataOf } from './lake.ts'
 
 const script = (name: string) => `${import.meta.dirname}/${name}`
@@ -29,9 +31,12 @@ type Engine = keyof typeof ENGINES
 type Snapshots = { snapshots: number; first: TextRow[]; last: TextRow[] }
 
 /** The rows of all tables as an engine reads them, from the files or from a REST catalog. */
-async function readTables(engine: Engine, { output, catalog }: Job): Promise<Record<string, Snapshots>> {
-  const args = [script('read-tables.py'), engine, output, ...(catalog === undefined ? [] : [catalog.uri])]
-  const { stdout } = await run(IMPORTERS_PYTHON, args, { maxBuffer: 1 << 29 })
+async function readTables(engine: Engine, job: Job): Promise<Record<string, Snapshots>> {
+  const { output, store, catalog } = job
+  const folder = store === undefined ? output : bucketUrl(store)
+  const args = [script('read-tables.py'), engine, folder, ...(catalog === undefined ? [] : [catalog.uri])]
+  const env = { ...process.env, AWS_ENDPOINT_URL_S3: store?.endpoint }
+  const { stdout } = await run(IMPORTERS_PYTHON, args, { maxBuffer: 1 << 29, env })
   return JSON.parse(stdout)
 }
 
@@ -130,6 +135,29 @@ describe.skipIf(isMissing('pyiceberg (PyPI)'))(
             }
           },
         )
+    })
+
+    test.skipIf(noRadosgw)('in an object store, whatever its prefix', async () => {
+      const { newLocation, stop } = await startRadosgw()
+      onTestFinished(stop)
+      const location = newLocation()
+      const chain = await growingChain(200)
+      onTestFinished(chain.end)
+      const store = { ...location, prefix: `${location.prefix}/every night/100%` }
+      const job = headJob(chain.url, { ...ICEBERG, store, partitionBy: 'day' })
+      await runOnce(job)
+      const first = await rowsIn(job.output)
+      chain.listing.view = forked(199, 200)
+      chain.advance(100)
+      await runOnce(job)
+      await mergeFiles(job)
+      const last = await rowsIn(job.output)
+      expect((await verifyOutput(job.output, { store })).problems).toEqual([])
+      const tables = await readTables('pyiceberg', job)
+      for (const [name, rows] of Object.entries(last)) {
+        expect(sorted(tables[name]?.last)).toEqual(sorted(rows))
+        expect(sorted(tables[name]?.first)).toEqual(sorted(first[name as keyof typeof first]))
+      }
     })
 
     test('although the catalog refused the first commit', async () => {

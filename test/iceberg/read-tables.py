@@ -1,5 +1,6 @@
 # Prints, for each table of an export, the rows of the current and of the first snapshot as an engine reads them.
 # Usage: read-tables.py ENGINE FOLDER [URI OF A REST CATALOG]
+# FOLDER may be an s3:// location for pyiceberg and polars; AWS_ENDPOINT_URL_S3 says where the store is.
 # Engines: pyiceberg, polars, duckdb, spark (WALLETLAKE_ICEBERG_SPARK_JAR names the Iceberg runtime).
 import json
 import os
@@ -12,15 +13,32 @@ uri = uris[0] if uris else None
 NAMESPACE = "walletlake"
 
 
+is_bucket = folder.startswith("s3://")
+PROPERTIES = {
+    "s3.endpoint": os.environ.get("AWS_ENDPOINT_URL_S3", ""),
+    "s3.access-key-id": os.environ.get("AWS_ACCESS_KEY_ID", ""),
+    "s3.secret-access-key": os.environ.get("AWS_SECRET_ACCESS_KEY", ""),
+    "s3.region": "us-east-1",
+}
+
+
+def text_of(path):
+    if not is_bucket:
+        return open(path).read()
+    from pyiceberg.io.pyarrow import PyArrowFileIO
+
+    return PyArrowFileIO(PROPERTIES).new_input(path).open().read().decode()
+
+
 def location(name):
     """The newest metadata of a table of the file catalog."""
-    version = open(f"{folder}/{name}/metadata/version-hint.text").read()
+    version = text_of(f"{folder}/{name}/metadata/version-hint.text")
     return f"{folder}/{name}/metadata/v{version}.metadata.json"
 
 
 def metadata(name):
     if uri is None:
-        return json.load(open(location(name)))
+        return json.loads(text_of(location(name)))
     return json.load(urllib.request.urlopen(f"{uri}/v1/main/namespaces/{NAMESPACE}/tables/{name}"))["metadata"]
 
 
@@ -31,7 +49,9 @@ def with_pyiceberg():
     catalog = RestCatalog("test", uri=uri) if uri else None
 
     def table(name):
-        return catalog.load_table((NAMESPACE, name)) if catalog else StaticTable.from_metadata(f"file://{location(name)}")
+        if catalog:
+            return catalog.load_table((NAMESPACE, name))
+        return StaticTable.from_metadata(location(name) if is_bucket else f"file://{location(name)}", PROPERTIES if is_bucket else {})
 
     return table
 
@@ -134,5 +154,5 @@ def describe(name):
     return {"snapshots": len(snapshots), "first": rows(name, first), "last": rows(name, last)}
 
 
-manifest = json.load(open(f"{folder}/manifest.json"))
+manifest = json.loads(text_of(f"{folder}/manifest.json"))
 print(json.dumps({name: describe(name) for name in manifest["tables"]}))
