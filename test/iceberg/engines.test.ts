@@ -137,6 +137,34 @@ describe.skipIf(isMissing('pyiceberg (PyPI)'))(
         )
     })
 
+    test.for([
+      ['files', 'added'],
+      ['rest', 'added'],
+      // A REST catalog gives the columns of a new table other ids than the files have.
+      ['rest', 'there from the start'],
+    ] as const)('with decimals beside the exact text: %s, %s', async ([type, since]) => {
+      const server = type === 'rest' ? await startCatalog() : undefined
+      onTestFinished(async () => server?.stop())
+      const chain = await growingChain(200)
+      onTestFinished(chain.end)
+      const exact = headJob(chain.url, { ...ICEBERG, catalog: server?.catalog, tables: ['ledger'] })
+      const job = { ...exact, numbers: 'decimal' } as const
+      if (since === 'added') await runOnce(exact)
+      await runOnce(job, { fresh: true })
+      const engines = (Object.keys(ENGINES) as Engine[]).filter((engine) => !isMissing(ENGINES[engine]))
+      for (const engine of engines) {
+        const { ledger } = await readTables(engine, job)
+        const has = (row: TextRow | undefined) => row !== undefined && 'value_decimal' in row
+        expect([has(ledger?.first[0]), has(ledger?.last[0])]).toEqual([since !== 'added', true])
+        const decimals = ledger?.last.filter((row) => row.value_decimal !== '') ?? []
+        expect(decimals.length).toBeGreaterThan(10)
+        for (const { value, value_decimal } of decimals) expect(value_decimal).toBe(value)
+        const amounts = ledger?.last.filter((row) => row.amount_decimal !== '') ?? []
+        expect(amounts.length).toBeGreaterThan(10)
+        for (const { amount, amount_decimal } of amounts) expect(Number(amount_decimal)).toBe(Number(amount))
+      }
+    })
+
     test.skipIf(noRadosgw)('in an object store, whatever its prefix', async () => {
       const { newLocation, stop } = await startRadosgw()
       onTestFinished(stop)

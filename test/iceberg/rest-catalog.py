@@ -78,6 +78,8 @@ class Catalog(BaseHTTPRequestHandler):
             )
             tables[(*parts[3:], content["name"])] = metadata
             return self.table(metadata)
+        if parts[-1] == "metrics":
+            return self.answer(204, b"")
         name = tuple(parts[3:])
         if state["refuse"]:
             return self.fail(409, "CommitFailedException", "refused")
