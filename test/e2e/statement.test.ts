@@ -102,13 +102,8 @@ describe('walletlake statement', () => {
   })
 
   test.skipIf(isMissing('LibreOffice Calc'))(
-    'writes workbooks whose digits LibreOffice shows unchanged',
+    'converts to a workbook whose digits LibreOffice shows unchanged',
     async () => {
-      const period = ['--year', '2023']
-      const { stdout } = await state(...period, '--format', 'csv')
-      await state(...period, '--format', 'xlsx', '--out', at('digits.xlsx'))
-      const shown = csvByLibreOffice(readFileSync(at('digits.xlsx')))
-      expect(shownBySpreadsheet(shown)).toBe(shownBySpreadsheet(stdout))
       const convert = ['convert', output, '--to', 'generic']
       const csv = (await runCommand(convert)).stdout.replace(
         /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z/gm,

@@ -26,7 +26,7 @@ export function attachFeesTo(
       return undefined
     const attached = withFee(row, fee, isIncluded && isOfAsset(row, fee))
     // A row that is left out would take its fee with it.
-    return writer.canWrite(row) && writer.canWrite(attached) ? attached : undefined
+    return writer.canWrite(attached) ? attached : undefined
   }
 }
 

@@ -73,7 +73,7 @@ export class Remainders {
 
   #remainderOf(account: string | undefined, asset: string): Remainder | undefined {
     if (account === undefined) return undefined
-    const key = JSON.stringify([account, asset])
+    const key = `${account}\n${asset}`
     let remainder = this.#remainders.get(key)
     if (remainder === undefined) {
       remainder = { value: 0n, decimals: 0 }
@@ -94,7 +94,9 @@ export const unitsOfFloat = (text: string, decimals: number): bigint =>
   // A multiplication by a power of two is exact, and no amount has bits below 2^-96.
   roundHalfEven(BigInt(Number(text) * 2 ** 96) * powerOfTen(decimals), 2n ** 96n)
 
-const powerOfTen = (exponent: number): bigint => 10n ** BigInt(exponent)
+/** Powers of ten by exponent. Each row needs several of them. */
+const POWERS = Array.from({ length: 256 }, (_, exponent) => 10n ** BigInt(exponent))
+const powerOfTen = (exponent: number): bigint => POWERS[exponent] ?? 10n ** BigInt(exponent)
 
 /** The largest multiple of a step that is not above a value; 0 if that is negative. */
 const roundDown = (value: bigint, step: bigint): bigint => (value < 0n ? 0n : value - (value % step))

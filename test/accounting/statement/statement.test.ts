@@ -2,7 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Statement, statement } from '../../../src/accounting/statement/statement.ts'
-import { entryTypeTable, statementTable } from '../../../src/accounting/statement/statement-rows.ts'
+import {
+  entryTypeTable,
+  statementSheets,
+  statementTable,
+} from '../../../src/accounting/statement/statement-rows.ts'
 import { run } from '../../../src/export/run.ts'
 import { balances } from '../../../src/ledger/balances/balances.ts'
 import { runCommand } from '../../helpers/command.ts'
@@ -325,6 +329,20 @@ describe('with prices', () => {
       expect(difference <= 5n * 10n ** 9n && difference >= -5n * 10n ** 9n).toBe(true)
     }
   })
+})
+
+test('a workbook has numbers to add up, and the exact text of long ones beside them', async () => {
+  const stated = await statement([madeUp], { year: '2024' })
+  const [summary, sheet] = statementSheets(stated)
+  const names = sheet?.columns.map(({ name }) => name) ?? []
+  const [at, exactAt] = [names.indexOf('closing'), names.indexOf('closing_exact')]
+  const table = statementTable(stated)
+  const closing = table.columns.findIndex(({ name }) => name === 'closing')
+  expect(sheet?.columns[at]?.kind).toBe('amount')
+  expect(sheet?.rows.map((row) => row[exactAt] ?? row[at])).toEqual(table.rows.map((row) => row[closing]))
+  expect(sheet?.rows.every((row) => row[at] !== undefined)).toBe(true)
+  expect([summary?.name, summary?.maxPages, summary?.rows.length]).toEqual(['Summary', 2, table.rows.length])
+  expect(summary?.notes).toContain('Signature:')
 })
 
 test('values the closing balance of an unfinished period at its newest row', async () => {
