@@ -3,9 +3,18 @@ import { join } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import { optionError } from '../core/model/option-error.ts'
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
+import { csvLine } from '../core/platform/csv-line.ts'
 import { assertNotSpecial } from '../core/platform/special-entries.ts'
 import { type AdjustmentFindings, sumAdjustments } from '../ledger/balances/adjustments.ts'
 import { type OpeningFindings, sumFindings } from '../ledger/balances/read-opening.ts'
+import {
+  BRIDGE_COLUMNS,
+  type BridgePair,
+  bridgeCells,
+  bridgeReplacer,
+  findBridges,
+  labelledTransactions,
+} from './bridges.ts'
 import {
   type ConversionTarget,
   extensionOf,
@@ -28,6 +37,7 @@ import {
   parsePeriod,
   readTimeRange,
   resolveOutputFile,
+  siblingPath,
   type TimeRange,
 } from './options.ts'
 import { type ConversionSource, type Outputs, readConversionPrices, withSources } from './sources.ts'
@@ -45,6 +55,8 @@ export type ConversionResult = {
   merged: number
   /** Number of movements that were added by splitting payments through a contract into own transfers. */
   split: number
+  /** The pairs of transfers between chains that were matched; empty unless `matchBridges` is set. */
+  bridges: readonly BridgePair[]
   /** Paths of the written files, in the chain order of their first movements; including `omittedFile`. */
   files: string[]
   /**
@@ -121,6 +133,10 @@ async function convertSources(
       return { ...source, opening: movements, findings }
     }),
   )
+  const all = await findAllBridges(opened, options)
+  const isWithin = ({ time }: Movement) => time >= period.from && time < period.to
+  const bridges = all.filter(({ sent, received }) => isWithin(sent) || isWithin(received))
+  const replaceBridges = bridgeReplacer(bridges)
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()
   const writer = await openWriter({
@@ -140,14 +156,19 @@ async function convertSources(
       omissions.add(toOmitted(movement, reason))
     }
     const transactions = skipEarlier(streamTransactions(opened, read, onSpam), period, writer)
-    await writeTransactions(transactions, writer, target, converted)
+    const describe = (movements: readonly Movement[]) => matchMultisends(replaceBridges(movements))
+    await writeTransactions(transactions, { writer, describe, target }, converted)
   } finally {
     await writer.close?.()
   }
+  if (options.out !== undefined)
+    for (const pair of bridges)
+      files.add(siblingPath(options.out, 'bridges.csv'), csvLine(bridgeCells(pair)), csvLine(BRIDGE_COLUMNS))
   const written = await files.finish()
   await omissions.removeStaleList()
   return {
     ...converted,
+    bridges,
     files: written,
     ...omissions.summary(),
     opening: sumFindings(opened.map(({ findings }) => findings)),
@@ -160,15 +181,42 @@ async function convertSources(
   }
 }
 
+/** Finds the pairs of transfers between the chains of the exports. They may begin before the period or end after it. */
+async function findAllBridges(
+  opened: Parameters<typeof streamTransactions>[0],
+  { matchBridges = false, labels, to }: ConvertOptions,
+): Promise<BridgePair[]> {
+  if (!matchBridges) return []
+  if (new Set(opened.map(({ chain }) => chain)).size < 2)
+    throw new ExportError('USAGE', 'bridges are matched between exports of several chains', {
+      fix: 'Name an output of each chain, or omit --match-bridges.',
+    })
+  if (to === 'rp2')
+    throw new ExportError('USAGE', 'rp2 has one line for both sides of a transfer, in one asset', {
+      fix: 'Omit --match-bridges: rp2 then has a line for what left one chain, and one for what arrived.',
+    })
+  const everything = { from: '', to: '9999' }
+  return findBridges(
+    streamTransactions(opened, everything, () => {}),
+    await labelledTransactions(labels),
+  )
+}
+
+type DescribedWriter = {
+  writer: TextWriter
+  /** Marks own transfers that the ledger does not know. Not for formats without types. */
+  describe(movements: readonly Movement[]): readonly Movement[]
+  target: ConversionTarget
+}
+
 /** Writes all transactions, and increases the counts. */
 async function writeTransactions(
   transactions: Transactions,
-  writer: TextWriter,
-  target: ConversionTarget,
+  { writer, describe, target }: DescribedWriter,
   converted: Pick<ConversionResult, 'movements' | 'lines' | 'merged' | 'split'>,
 ): Promise<void> {
   for await (const movements of writer.isPerSecond ? bySecond(transactions) : transactions) {
-    const written = writer.isUntyped ? movements : matchMultisends(movements)
+    const written = writer.isUntyped ? movements : describe(movements)
     converted.split += written.length - movements.length
     for (const { file, text, lines, merged = 0 } of await writer.write(written)) {
       converted.lines += lines

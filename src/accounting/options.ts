@@ -36,6 +36,11 @@ export type ConvertOptions = {
   /** Which swaps to write as one row. @default 'pair' if the format supports such rows, else 'off' */
   swaps?: SwapMode | undefined
   /**
+   * Whether amounts that left one chain and arrived on another are own transfers, with what did not arrive as their fee. For
+   * exports of several chains. Lines of `labels` that name one of the transactions prevent it. @default false
+   */
+  matchBridges?: boolean
+  /**
    * CSV file with the column type and columns of conditions, such as match: assigns types of the program (accounts for
    * journals) by transaction, counterparty, method, token, wallet, direction and date.
    */

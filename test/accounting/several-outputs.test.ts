@@ -107,6 +107,7 @@ describe('two outputs of one chain with one wallet each', () => {
         merged: whole.merged,
         split: whole.split,
         placeholders: whole.placeholders,
+        bridges: [],
         omitted: whole.omitted,
         staleFiles: [],
         ledgerTimeRange: undefined,

@@ -70,6 +70,10 @@ const options = [
     { choices: ['attach', 'separate'] },
   ),
   option(
+    'match-bridges',
+    'Treat what left one chain and arrived on another as own transfers, and list them in OUT.bridges.csv',
+  ),
+  option(
     'labels <file>',
     'CSV file (match,type) that assigns types of the program by hash, address, method, token and others',
   ),
@@ -238,7 +242,7 @@ async function reportMistakes(file: string, to: string): Promise<void> {
 
 type ConversionOptions = Pick<
   ConvertOptions,
-  'to' | 'out' | 'labels' | 'opening' | 'adjustments' | 'from' | 'until'
+  'to' | 'out' | 'labels' | 'matchBridges' | 'opening' | 'adjustments' | 'from' | 'until'
 >
 
 /** Reports on stderr what was written, and what may be wrong with it. */
@@ -253,6 +257,8 @@ function reportConversion(converted: ConversionResult, options: ConversionOption
       `${formatCount(split, 'movement')} added: payments through a contract are split into transfers to your wallets`,
     placeholders && placeholderLine(placeholders),
     adjustmentLines(options.adjustments, converted.adjustments),
+    options.matchBridges === true &&
+      `${formatCount(converted.bridges.length, 'transfer')} between chains matched: check them; a line of --labels for one of their transactions prevents it`,
   ))
     log.info(line)
   for (const line of presentLines(
