@@ -112,7 +112,7 @@ describe('walletlake balances', () => {
   test.for([
     { words: ['balances', 'no/such'], says: 'there is no output folder' },
     { words: ['balances', output, '--wallet', 'nobody'], says: 'has no wallet nobody' },
-    { words: ['balances', output, '--format', 'xml'], says: 'Allowed choices are table, csv, json' },
+    { words: ['balances', output, '--format', 'xml'], says: 'Use one of table, csv, json' },
   ])('$words exits with 2 and a fix', async ({ words, says }) => {
     const { exit, stderr } = await runCommand(words)
     expect(exit).toBe(2)

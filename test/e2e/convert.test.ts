@@ -279,7 +279,7 @@ describe('walletlake convert', () => {
   })
 
   test.for([
-    { words: ['--to', 'excel'], says: 'Allowed choices are' },
+    { words: ['--to', 'excel'], says: '--to: unknown program excel' },
     { words: [], says: '--to is missing' },
     { words: ['--to', 'rp2'], says: 'Name a folder' },
     { words: ['--to', 'koinly', '--prices', 'no/such.csv'], says: 'cannot read no/such.csv' },
