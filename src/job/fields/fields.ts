@@ -123,7 +123,8 @@ export const FIELDS = {
   /** Table names. */
   tables: {
     ...tableList(),
-    description: 'Tables to write.',
+    description:
+      'Tables to write. All is transactions, erc20_transfers, erc721_transfers, erc1155_transfers, internal_transactions, wallet_transactions and ledger; atomic_transactions needs atomic.',
     default: DEFAULT_TABLES,
     examples: [['transactions', 'ledger']],
     synonyms: 'datasets columns include',
