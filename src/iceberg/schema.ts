@@ -53,9 +53,11 @@ export function schemaOf(
   }
 }
 
+/** Catalogs may write `decimal(38,0)` for `decimal(38, 0)`. */
 export function isSameSchema(left: IcebergSchema, right: IcebergSchema): boolean {
+  const typeText = (type: string) => type.replaceAll(' ', '')
   const text = ({ fields }: IcebergSchema) =>
-    fields.map(({ id, name, type, required }) => `${id} ${name} ${type} ${required}`).join('\n')
+    fields.map(({ id, name, type, required }) => `${id} ${name} ${typeText(type)} ${required}`).join('\n')
   return text(left) === text(right)
 }
 
