@@ -352,7 +352,9 @@ function indexKey({ transaction, counterparty = '', method = '*' }: Conditions):
 const indexKeysOf = ({ movements }: ImportRow): ReadonlySet<string> =>
   new Set(
     movements.flatMap(({ transaction, counterparty, method, via }) =>
-      [transaction, counterparty, method, via].flatMap((text) => (text == null ? [] : [text.toLowerCase()])),
+      [transaction, counterparty, via, method, method && withoutParameters(method)].flatMap((text) =>
+        text == null ? [] : [text.toLowerCase()],
+      ),
     ),
   )
 

@@ -305,3 +305,17 @@ test('a format whose limits cannot be checked leaves no temporary folder', async
   await opened.close()
   expect(scratchFolders()).toEqual(before)
 })
+
+test('files for tools that read Etherscan files have values in USD, and prices in another currency are refused', async () => {
+  const out = join(folder, 'etherscan-priced')
+  await convert(output, { to: 'etherscan', out, prices })
+  const rows = readdirSync(out).flatMap((file) => rowsOf(join(out, file)))
+  for (const column of ['TxnFee(USD)', 'Historical $Price/AVAX'])
+    expect(rows.filter((row) => hasDigits(row[column])).length).toBeGreaterThan(10)
+  const euros = join(folder, 'euros.csv')
+  writeFileSync(euros, readFileSync(prices, 'utf8').replaceAll(',USD,', ',EUR,'))
+  await expect(convert(output, { to: 'etherscan', out, prices: euros })).rejects.toMatchObject({
+    code: 'USAGE',
+    message: 'etherscan: its values are in USD, and the prices are in EUR',
+  })
+})

@@ -42,6 +42,11 @@ test('prefers a label by hash to one by counterparty, and that to one by method;
   }
 })
 
+test('finds a method by its name without parameters, as descriptions show it', async () => {
+  const { labelOf } = await labelsOf('claim,Reward')
+  expect(labelOf(importRowOf(payment))).toBe('Reward')
+})
+
 test('matches any counterparty of a swap, before the method', async () => {
   const pool = `0x${'c'.repeat(40)}`
   const { labelOf } = await labelsOf('"claim(uint256,address)",Reward', `${pool},Trade`)

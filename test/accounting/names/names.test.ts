@@ -41,6 +41,13 @@ test('removes control characters, invisible characters and formula characters fr
   expect(safeText('  =1+1;\u001b[2J\u200b"x"\n')).toBe('1+1[2Jx')
 })
 
+test('the name of a method has no parameters, which could be cut off in the middle of a word', () => {
+  expect(methodName('swapExactTokensForTokens(uint256,uint256,address[],address,uint256)')).toBe(
+    'swapExactTokensForTokens',
+  )
+  expect(methodName('(uint256)')).toBe('(uint256)')
+})
+
 test('cuts the name of a method between characters, not within one', () => {
   expect(methodName(`${'m'.repeat(59)}🚀🚀`)).toBe(`${'m'.repeat(59)}🚀`)
 })
