@@ -87,7 +87,10 @@ function requireColumns(
   const found = names.length === 0 ? 'nothing' : `no column ${missing.join(', ')}`
   const expected = `a header with ${requiredColumns.join(', ')}`
   const others = names.filter((name) => !requiredColumns.includes(name))
-  throw recordError({ file, line: 1 }, { found, expected: `${expected}${columnHint(missing, others)}` })
+  // A file that lacks most columns is another file, not one with a misspelt header.
+  const isOtherFile = missing.length > 1 && 2 * missing.length > requiredColumns.length
+  const hint = isOtherFile ? '' : columnHint(missing, others)
+  throw recordError({ file, line: 1 }, { found, expected: `${expected}${hint}` })
 }
 
 /** Names the missing column that another column most likely is. */

@@ -61,6 +61,12 @@ describe('records of a CSV file', () => {
     )
   })
 
+  test('are refused without a guess if most columns are missing, because the file is another one', async () => {
+    await expect(recordsOf('name,adress\n1,2\n', ['date', 'asset', 'price'])).rejects.toThrow(
+      /found no column date, asset, price, expected a header with date, asset, price$/,
+    )
+  })
+
   test.for(['a;b\n1;2\n', '\ufeff"a";"b"\r\n"1";"2"\r\n', 'a;b\n"1";2\n', 'sep=;\na;b\n1,5;2\n'])(
     'are refused if cells are separated by semicolons: %j',
     async (text) => {
