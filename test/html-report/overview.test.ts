@@ -111,7 +111,9 @@ describe('a report of an export without a ledger', () => {
     expect(readFileSync(out, 'utf8')).toContain('Sender &lt;one&gt;')
     await expect(report([blocks], { prices: names, out })).rejects.toMatchObject({
       code: 'USAGE',
-      message: expect.stringContaining('has no ledger, which opening balances and prices require'),
+      message: expect.stringContaining(
+        'has no ledger, which opening balances, adjustments and prices require',
+      ),
     })
   })
 })
