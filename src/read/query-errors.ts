@@ -44,7 +44,9 @@ export async function rethrowQueryError(thrown: unknown, context: QueryErrorCont
   if (/^.*\bBIGNUM\b/.test(engineMessage)) throw usage(engineMessage, BIGNUM_FIX)
   // Statements can cause the same errors as damaged files, as error('text') does.
   const mayBeUnreadable = READ_ERROR.test(engineMessage)
-  if (!mayBeUnreadable || (await context.areFilesReadable?.()) === true) throw usage(engineMessage, FIX)
+  if (!mayBeUnreadable || (await context.areFilesReadable?.()) === true)
+    // The statement was valid for the type of the first run.
+    throw context.refusal ?? usage(engineMessage, FIX)
   const line = CSV_ERROR.exec(engineMessage)?.[1]
   if (line !== undefined)
     throw unreadableFileError(

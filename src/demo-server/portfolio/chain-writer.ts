@@ -1,4 +1,4 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
+import { keccak256 } from '../../core/platform/keccak256.ts'
 import type { ChainState } from '../chain-state.ts'
 import type { JsonObject } from '../json.ts'
 import { openBalanceBook } from './balance-book.ts'
@@ -95,8 +95,7 @@ function itemOf(transaction: NewTransaction, { block, gasPrice, nonce }: Positio
 }
 
 /** The first four bytes of the hash of a method's signature, with which calls of it begin. */
-const selectorOf = (method: string): string =>
-  `0x${Buffer.from(keccak_256(Buffer.from(method)).slice(0, 4)).toString('hex')}`
+const selectorOf = (method: string): string => `0x${keccak256(method).subarray(0, 4).toString('hex')}`
 
 const ERC_TYPES: Readonly<Record<string, string>> = {
   erc20Token: 'ERC-20',

@@ -1,6 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import * as v from 'valibot'
 import { ADDRESS } from '../../core/model/address.ts'
+import { keccak256 } from '../../core/platform/keccak256.ts'
 import { type Problem, quoted, textOf } from '../diagnostics.ts'
 import { type FieldType, fieldType } from '../fields/field-type.ts'
 
@@ -70,7 +70,7 @@ const KNOWN_MISTAKES: readonly { pattern: RegExp; explain: (text: string) => str
 /** Returns a lower-case address with the EIP-55 checksum, which is encoded in the case of its letters. */
 export function toChecksumAddress(address: string): string {
   const digits = address.slice(2)
-  const hash = keccak_256(Buffer.from(digits, 'latin1'))
+  const hash = keccak256(digits)
   let result = '0x'
   for (const [index, digit] of [...digits].entries()) {
     const byte = hash[index >> 1] ?? 0
