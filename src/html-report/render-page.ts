@@ -11,7 +11,7 @@ import { holdingsSection } from './sections/holdings.ts'
 import { worthSection } from './sections/worth.ts'
 import { yearsSection } from './sections/years.ts'
 import { STYLE } from './style.ts'
-import { chainName, explorerOf, type PortfolioView, type View } from './view.ts'
+import { chainName, type PortfolioView, type View } from './view.ts'
 
 /** The sections about exports with a ledger, in the order of the page. */
 const PORTFOLIO_SECTIONS: readonly ((view: PortfolioView) => Html)[] = [
@@ -57,17 +57,17 @@ ${dataOf(view)}<script>${script}</script></body></html>
 const HEADING = /^<section (?:[^>]* )?id="([a-z]+)"[^>]*><h2>([^<]*)<\/h2>/
 
 /** Links to the sections, and the switch of the links to explorers. */
-function contentsOf({ text }: View, sections: readonly Html[]): Html {
+function contentsOf({ text, hasLinks }: View, sections: readonly Html[]): Html {
   const links = sections.flatMap((section) => {
     const [, id, heading] = HEADING.exec(section.text) ?? []
     return id === undefined ? [] : html`<li><a href="#${id}">${heading}</a></li>`
   })
   const { contents, links: explorers } = text.messages
-  return html`<nav aria-label="${contents}"><ul>${links}</ul><label class="switch"><input type="checkbox" data-do="links" checked> ${explorers}</label></nav>`
+  return html`<nav aria-label="${contents}"><ul>${links}</ul>${hasLinks ? html`<label class="switch"><input type="checkbox" data-do="links" checked> ${explorers}</label>` : ''}</nav>`
 }
 
 /** The data for the page's script. */
-function dataOf({ text, portfolio, nameOf }: View): string {
+function dataOf({ text, portfolio, nameOf, explorerOf }: View): string {
   const { activity, table, separators, locale, units } = text.messages
   const messages = jsonForHtml({ activity, table, separators, locale, units })
   const packed = portfolio?.activity.pack({

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { chainOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { assertNotFolder, resolveOutputPath, writeNamedFile } from '../core/platform/user-file.ts'
 import type { OpeningOption } from '../ledger/balances/read-opening.ts'
@@ -29,6 +30,8 @@ export type ReportOptions = {
   maxRows?: number
   /** Language of the page: `en` or `de`. @default en */
   language?: string | undefined
+  /** Whether hashes and addresses link to the explorers of their chains. @default true */
+  links?: boolean
 }
 
 /** Options of a page that is not written to a file. */
@@ -99,7 +102,18 @@ export async function renderReport(
     portfolio?.nameOf(chain, address) ||
     exports.map(({ overview }) => overview?.labels.get(address)).find((name) => name !== undefined) ||
     ''
-  const view: View = { title, text, exports: [first, ...others], portfolio, hasSeveralChains, nameOf }
+  const hasLinks = options.links ?? true
+  const explorerOf = (chain: string) => (hasLinks ? (chainOf(chain)?.explorer ?? '') : '')
+  const view: View = {
+    title,
+    text,
+    exports: [first, ...others],
+    portfolio,
+    hasSeveralChains,
+    nameOf,
+    hasLinks,
+    explorerOf,
+  }
   return { page: renderPage(view), rows: portfolio?.activity.included ?? 0 }
 }
 

@@ -17,6 +17,10 @@ export type View = {
   hasSeveralChains: boolean
   /** The name of an address: the label of a wallet, the name in the user's file, or that in the service; '' if none. */
   nameOf: (chain: string, address: string) => string
+  /** Whether the page links to explorers. */
+  hasLinks: boolean
+  /** The address of a chain's explorer; empty if the table of chains has none, or if the page has no links. */
+  explorerOf: (chain: string) => string
 }
 
 /** The view of a section about exports with a ledger. */
@@ -24,11 +28,8 @@ export type PortfolioView = View & { portfolio: Portfolio }
 
 export const chainName = (chain: string): string => chainOf(chain)?.name ?? chain
 
-/** The address of a chain's explorer; empty if the table of chains has none. */
-export const explorerOf = (chain: string): string => chainOf(chain)?.explorer ?? ''
-
-/** A link to the explorer of the chain; only the text for an unknown chain or an irregular address. */
-export function addressLink(chain: string, address: string, text: Html): Html {
+/** A link to the explorer of the chain; only the text without an explorer or for an irregular address. */
+export function addressLink({ explorerOf }: View, chain: string, address: string, text: Html): Html {
   const explorer = explorerOf(chain)
   if (explorer === '' || !/^0x[0-9a-f]{40}$/.test(address))
     return html`<span title="${address}">${text}</span>`
@@ -36,9 +37,10 @@ export function addressLink(chain: string, address: string, text: Html): Html {
 }
 
 /** The name of an address or its short form, linked to the explorer. */
-export function partyHtml({ nameOf }: View, chain: string, address: string): Html {
-  const name = nameOf(chain, address)
+export function partyHtml(view: View, chain: string, address: string): Html {
+  const name = view.nameOf(chain, address)
   return addressLink(
+    view,
     chain,
     address,
     name === '' ? html`<code>${shortAddress(address)}</code>` : nameHtml(name),
@@ -52,11 +54,11 @@ export function partyText({ nameOf }: View, chain: string, address: string): str
 }
 
 /** An asset's symbol, with a badge of its chain if there are several, linked to its contract: symbols are not unique. */
-export function assetHtml({ hasSeveralChains, text }: View, asset: NamedAsset): Html {
+export function assetHtml(view: View, asset: NamedAsset): Html {
   const { chain, address, symbol } = asset
-  const name = symbol === '' ? html`<em>${text.messages.holdings.noSymbol}</em>` : nameHtml(symbol)
-  const linked = address === null ? name : addressLink(chain, address, name)
-  return html`${linked}${hasSeveralChains ? html` <small class="badge">${chainName(chain)}</small>` : ''}`
+  const name = symbol === '' ? html`<em>${view.text.messages.holdings.noSymbol}</em>` : nameHtml(symbol)
+  const linked = address === null ? name : addressLink(view, chain, address, name)
+  return html`${linked}${view.hasSeveralChains ? html` <small class="badge">${chainName(chain)}</small>` : ''}`
 }
 
 type NamedAsset = Pick<Holding, 'chain' | 'address' | 'symbol'>

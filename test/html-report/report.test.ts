@@ -57,6 +57,14 @@ describe('a report', () => {
     }
   })
 
+  test('links to no explorer with --no-links', async () => {
+    const file = join(folder, 'unlinked.html')
+    expect((await runCommand(['report', outputs.csv, '--no-links', '--out', file])).exit).toBe(0)
+    const page = readFileSync(file, 'utf8')
+    expect(page).not.toMatch(/href="(?!#)|snowtrace|data-do="links"/)
+    expect(page.match(/0x[0-9a-f]{40}/g)?.length).toBeGreaterThan(10)
+  })
+
   test('escapes untrusted text', () => {
     const hostile = new Set(
       ledger.map(({ asset_symbol }) => asset_symbol ?? '').filter((text) => /[<>&]/.test(text)),

@@ -61,7 +61,7 @@ async function showResult(output: string, { json, quiet }: DemoArguments): Promi
   ])
   const prices = join(output, 'prices.csv')
   await writeNamedFile(prices, portfolioPriceFile())
-  const { file } = await report([output], { prices, title: 'Demo portfolio' })
+  const { file } = await report([output], { prices, title: 'Demo portfolio', links: false })
   if (json || quiet) return
   const [folder, list] = [shellQuote(output), shellQuote(prices)]
   const program = programName()

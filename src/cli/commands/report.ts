@@ -38,6 +38,7 @@ const options = [
     parse: parseRowCount,
   }),
   option('language <code>', 'Language of the report', { choices: LANGUAGE_NAMES, default: 'en' }),
+  option('links', 'Do not link hashes and addresses to the explorers of their chains', { negatable: true }),
   option('open', 'Open the report in the browser'),
   option('serve', 'Serve the report on this machine instead, and update it when the export changes', {
     conflicts: ['out', 'open'],

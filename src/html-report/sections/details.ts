@@ -65,7 +65,12 @@ export function partiesSection(view: PortfolioView): Html {
   const rows = top.map(({ chain, address, name, received, sent }): Cell[] => [
     name === null ? textCell('–') : { html: nameHtml(name), exact: name },
     {
-      html: addressLink(chain, address, html`<code>${address.slice(0, 10)}…${address.slice(-6)}</code>`),
+      html: addressLink(
+        view,
+        chain,
+        address,
+        html`<code>${address.slice(0, 10)}…${address.slice(-6)}</code>`,
+      ),
       exact: address,
     },
     countCell(received + sent, text),
