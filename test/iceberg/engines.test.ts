@@ -11,9 +11,11 @@ import { bucketUrl } from '../../src/storage/bucket-url.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { dropColumn } from '../helpers/drop-column.ts'
 import { forked, growingChain, headJob, mergeFiles, rowsIn, runOnce } from '../helpers/growing-chain.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { MAINNET_BLOCKS } from '../helpers/mainnet-blocks.ts'
 import { IMPORTERS_PYTHON, isMissing, type Program } from '../helpers/programs.ts'
 import type { TextRow } from '../helpers/read-output.ts'
-import { suiteFolder } from '../helpers/temp-folder.ts'
+import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
 import { noRadosgw, startRadosgw } from '../storage/start-radosgw.ts'
 import { commit, ICEBERG, metadataOf } from './lake.ts'
 
@@ -135,6 +137,23 @@ describe.skipIf(isMissing('pyiceberg (PyPI)'))(
             }
           },
         )
+    })
+
+    test.for(['files', 'rest'] as const)('of two blocks of Ethereum, with the catalog: %s', async (type) => {
+      const server = type === 'rest' ? await startCatalog() : undefined
+      onTestFinished(async () => server?.stop())
+      const output = join(tempFolder(), 'out')
+      const job = testJob({ ...MAINNET_BLOCKS, ...ICEBERG, output, catalog: server?.catalog })
+      await runOnce(job)
+      const rows = await rowsIn(output)
+      expect(rows.transactions).toHaveLength(298)
+      for (const engine of (Object.keys(ENGINES) as Engine[]).filter(
+        (engine) => !isMissing(ENGINES[engine]),
+      )) {
+        const tables = await readTables(engine, job)
+        for (const [name, expected] of Object.entries(rows))
+          expect(sorted(tables[name]?.last)).toEqual(sorted(expected))
+      }
     })
 
     test.for([
