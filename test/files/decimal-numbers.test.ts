@@ -55,7 +55,7 @@ test('verify, query and load accept the files', async () => {
   expect(await runCommand(['load', output, '--to', to])).toMatchObject({ exit: 0 })
 })
 
-test('compact keeps the decimals and their count', async () => {
+test('compact keeps the decimals and their count', { tags: ['long'] }, async () => {
   const before = readManifest(output)
   const sums = `SELECT sum(value_decimal)::VARCHAR, sum(amount_decimal)::VARCHAR FROM ${ledger}`
   const sumsBefore = await rowsOf(sums)

@@ -140,7 +140,9 @@ test('the tables of a moved folder are not continued, and the message says how t
   await expectCurrent(moved)
 })
 
-test('other partitions of an export with --fresh become other partitions of its tables', async () => {
+test('other partitions of an export with --fresh become other partitions of its tables', {
+  tags: ['long'],
+}, async () => {
   const { job } = await firstNight({ ...SMALL, partitionBy: 'day' })
   const monthly = { ...job, partitionBy: 'month' } as const
   await runOnce(monthly, { fresh: true })
@@ -162,7 +164,9 @@ test('other partitions of an export with --fresh become other partitions of its 
   expect((await metadataOf(job, 'ledger'))['default-spec-id']).toBe(0)
 })
 
-test('a compaction after a killed commit replaces only what it has rewritten', async () => {
+test('a compaction after a killed commit replaces only what it has rewritten', {
+  tags: ['long'],
+}, async () => {
   const { remember } = await LAKES['a folder']()
   const { chain, job } = await firstNight(SMALL)
   const restore = remember(job)
@@ -175,7 +179,9 @@ test('a compaction after a killed commit replaces only what it has rewritten', a
   expect(snapshots.map(({ summary }) => summary.operation)).toEqual(['append', 'append', 'replace'])
 })
 
-test('verify, status, compact and expire know the tables of an object store', async () => {
+test('verify, status, compact and expire know the tables of an object store', {
+  tags: ['long'],
+}, async () => {
   const { fields, remember } = await LAKES['an object store']()
   const { chain, job } = await firstNight({ ...SMALL, ...fields })
   const restore = remember(job)

@@ -67,7 +67,7 @@ test('files state the ids, bounds and partitions of their columns', async () => 
   }
 })
 
-test('a commit that a kill prevented is made by the next run', async () => {
+test('a commit that a kill prevented is made by the next run', { tags: ['long'] }, async () => {
   const { chain, job } = await firstNight()
   chain.advance(100)
   await runOnce(job)
