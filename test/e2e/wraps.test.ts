@@ -106,7 +106,7 @@ test('the command line exports wraps that add up to the balances, and --wraps of
   expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('ledger, off')])
 })
 
-test('a statement shows both sides of wraps as wrapped, and tokens that were sent as sent', {
+test('a statement shows both sides of wraps as wrapped, and tokens between own wallets apart', {
   tags: ['long'],
 }, async () => {
   const job = await startJob()
@@ -115,13 +115,15 @@ test('a statement shows both sides of wraps as wrapped, and tokens that were sen
   const amounts = lines.map(({ wallet_address, asset_symbol, amounts: all }) => [
     wallet_address,
     asset_symbol,
-    ...[all.received, all.sent, all.wrapped_in, all.wrapped_out].map((value) => value / 10n ** 18n),
+    ...[all.received, all.own_in, all.own_out, all.wrapped_in, all.wrapped_out].map(
+      (value) => value / 10n ** 18n,
+    ),
   ])
   expect(amounts).toEqual([
-    [ALICE, job.nativeSymbol, 100n, 0n, 1n, 7n],
-    [ALICE, 'WAVAX', 0n, 2n, 7n, 1n],
-    [BOB, job.nativeSymbol, 100n, 0n, 2n, 3n],
-    [BOB, 'WAVAX', 2n, 0n, 3n, 2n],
+    [ALICE, job.nativeSymbol, 100n, 0n, 0n, 1n, 7n],
+    [ALICE, 'WAVAX', 0n, 0n, 2n, 7n, 1n],
+    [BOB, job.nativeSymbol, 100n, 0n, 0n, 2n, 3n],
+    [BOB, 'WAVAX', 0n, 2n, 0n, 3n, 2n],
   ])
 })
 
@@ -222,9 +224,9 @@ async function exportWraps() {
   writeFileSync(prices, `date,asset,currency,price\n2023-11-14,native,USD,20\n2023-11-14,${WAVAX},USD,20\n`)
   return {
     ledger: await readCsvTable(job.output, 'ledger'),
-    async converted(to: string) {
+    async converted(to: string, fees?: 'separate') {
       const out = join(folder, to)
-      return { ...(await convert(job.output, { to, out, ...(to === 'rp2' ? { prices } : {}) })), out }
+      return { ...(await convert(job.output, { to, out, fees, ...(to === 'rp2' ? { prices } : {}) })), out }
     },
   }
 }
@@ -279,7 +281,7 @@ test('files and journals have one line or price for each wrap, and the balances 
     ledger.reduce((sum, row) => (row.asset_type === type ? sum + BigInt(row.value ?? '') : sum), 0n),
   )
   for (const { to, type, wrap, received, sent } of WRAP_LINES) {
-    const { out } = await converted(to)
+    const { out } = await converted(to, 'separate')
     const lines: Record<string, string>[] = parse(readFileSync(out), { columns: true })
     expect(lines.filter((line) => line[type] === wrap)).toHaveLength(5)
     const amountsIn = ([amount = '', asset = '']: readonly string[]) =>
