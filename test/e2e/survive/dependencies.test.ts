@@ -57,7 +57,7 @@ test('no runtime dependency has an install script', () => {
 })
 
 const NEEDED =
-  /^(package\.json|([\w/-]+\/)?[A-Z]+\.md|LICENSE|output\/demo-report\.png|jobs\/(schedule\/)?[\w.-]+|dist\/.+\.(js|d\.ts)|dist\/LICENSES\.txt|src\/demo-server\/chains\/.+)$/
+  /^(package\.json|([\w/-]+\/)?[A-Z]+\.md|LICENSE|output\/demo-report(-phone)?\.png|jobs\/(examples\/|schedule\/(action\/)?)?[\w.-]+|dist\/.+\.(js|d\.ts)|dist\/LICENSES\.txt|src\/demo-server\/chains\/.+)$/
 
 test('the package contains only the program and its documentation', () => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
