@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { copyFile, link, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import { resolveInside } from '../core/model/export-path.ts'
 import type { BucketLocation, Job } from '../core/model/model.ts'
-import { diskError, makeParentFolder, publishFile, readTextIfExists } from '../core/platform/disk.ts'
+import {
+  diskError,
+  linkUnlessExists,
+  makeParentFolder,
+  publishFile,
+  readTextIfExists,
+} from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { openBucket } from './bucket.ts'
 
@@ -96,15 +102,7 @@ async function putIfAbsent(at: string, text: string): Promise<boolean> {
   try {
     await makeParentFolder(temporary)
     await writeFile(temporary, text)
-    try {
-      await link(temporary, at)
-      return true
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
-      if ((await stat(at).catch(() => undefined)) !== undefined) return false
-      await publishFile(temporary, at)
-      return true
-    }
+    return await linkUnlessExists(temporary, at)
   } catch (cause) {
     throw diskError(`cannot write ${at}`, cause)
   } finally {

@@ -70,11 +70,11 @@ export function httpPriceSource(source: HttpPriceSource): PriceSource {
 async function allUntilError<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const failures: unknown[] = []
   const limit = limitConcurrency(CONCURRENCY)
-  const tryOne = async (item: T) => {
+  const tryItem = async (item: T) => {
     if (failures.length > 0) return
-    await work(item).catch((thrown: unknown) => failures.push(thrown))
+    await work(item).catch((error: unknown) => failures.push(error))
   }
-  await Promise.all(items.map((item) => limit(() => tryOne(item))))
+  await Promise.all(items.map((item) => limit(() => tryItem(item))))
   if (failures.length > 0) throw failures[0]
 }
 
@@ -128,9 +128,9 @@ export async function withRequests(
       const spec = { method: 'GET', pathAndQuery: path, description: `prices of ${title}` } as const
       try {
         return await request(context, spec, read)
-      } catch (thrown) {
-        if (thrown instanceof ExportError && thrown.status === 404) return notFound
-        throw withFix(toExportError(thrown), source)
+      } catch (error) {
+        if (error instanceof ExportError && error.status === 404) return notFound
+        throw withFix(toExportError(error), source)
       }
     })
   } finally {

@@ -1,6 +1,6 @@
 import type { Protocol } from './protocol.ts'
 
-/** The minter creates CRV for nothing but the rewards of gauges. */
+/** CRV is minted only as the rewards of gauges. */
 const CRV = { '1': ['0xd533a949740bb3306d119cc777fa900ba034cd52'] }
 
 export const curve: Protocol = {

@@ -1,6 +1,6 @@
 import type { Protocol } from './protocol.ts'
 
-/** They take the price of the highest rate, and return the rest. */
+/** Callers send more than the price, and the contracts return the rest. */
 const CONTROLLERS = {
   '1': ['0x253553366da8546fc250f225fe3d25d0c782303b', '0x283af0b28c62c092c9727f1ee09c02ca627eb7f5'],
 }

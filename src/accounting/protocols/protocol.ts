@@ -20,7 +20,7 @@ export type MethodRule = {
   transfersShares?: boolean
 }
 
-/** The methods of a protocol that have one meaning only. Everything else is received or sent, because nobody can tell. */
+/** The methods of a protocol that have one meaning only. Any other call counts as plain receipts and disposals. */
 export type Protocol = {
   name: string
   /** Where the contracts are documented. */

@@ -131,7 +131,8 @@ export async function createFile(path: string, content: Uint8Array): Promise<boo
   }
 }
 
-async function linkUnlessExists(from: string, to: string): Promise<boolean> {
+/** Gives a temporary file its name unless there is a file with it; resolves with false if there is. */
+export async function linkUnlessExists(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
     return true

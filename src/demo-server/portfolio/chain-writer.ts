@@ -2,7 +2,7 @@ import { keccak256 } from '../../core/platform/keccak256.ts'
 import type { ChainState } from '../chain-state.ts'
 import type { JsonObject } from '../json.ts'
 import { openBalanceBook } from './balance-book.ts'
-import { digest, NOBODY, type Party, PORTFOLIO_CHAIN, type Token, type Transfer } from './parties.ts'
+import { digest, type Party, PORTFOLIO_CHAIN, type Token, type Transfer, ZERO_ADDRESS } from './parties.ts'
 
 export type NewTransaction = {
   /** Seconds since 1970. */
@@ -35,7 +35,7 @@ export function createChainWriter(wallets: readonly Party[]) {
       block = Math.max(block + 1, FIRST_BLOCK + (time - FIRST_SECOND) * BLOCKS_PER_SECOND)
       const gasPrice = 10_000_000n + BigInt(`0x${digest(`gas ${block}`).slice(0, 7)}`)
       const moved = isFailed ? [] : [{ from, to, value }, ...transfers]
-      book.move({ from, to: NOBODY, value: BigInt(gas) * gasPrice }, block)
+      book.move({ from, to: ZERO_ADDRESS, value: BigInt(gas) * gasPrice }, block)
       for (const transfer of moved) if (transfer.value > 0n) book.move(transfer, block)
       items.push(itemOf(transaction, { block, gasPrice, nonce: items.length }))
     },

@@ -26,7 +26,7 @@ export type Transfer = {
 }
 
 /** The zero address, which mints and burns. */
-export const NOBODY: Party = { address: `0x${'0'.repeat(40)}` }
+export const ZERO_ADDRESS: Party = { address: `0x${'0'.repeat(40)}` }
 
 /** 32 bytes that follow from a text, in hexadecimal. */
 export const digest = (text: string): string =>

@@ -1,7 +1,15 @@
 import type { ChainState } from '../chain-state.ts'
 import type { JsonObject } from '../json.ts'
 import { type ChainWriter, createChainWriter, type NewTransaction } from './chain-writer.ts'
-import { digest, NOBODY, type Party, party, type Token, type Transfer, wellKnownToken } from './parties.ts'
+import {
+  digest,
+  type Party,
+  party,
+  type Token,
+  type Transfer,
+  wellKnownToken,
+  ZERO_ADDRESS,
+} from './parties.ts'
 import { priceOf } from './prices.ts'
 
 // Two made-up years of one person's wallets, as `walletlake demo` exports them. Everything is derived: the addresses from
@@ -16,7 +24,7 @@ const main = account('Main', '1')
 const savings = account('Savings', '3')
 const trading = account('Trading', '5')
 const collectibles = account('Collectibles', '8')
-/** Receives what nobody asked for: tokens with hostile names. */
+/** Receives unsolicited tokens with hostile names. */
 const airdrops = account('Airdrops', 'c')
 const spammer = account('spammer', 'e')
 
@@ -176,7 +184,7 @@ const mint = (token: Token, tokenId: string, cost: number): Plan['act'] =>
     value: round(cost),
     method: 'mint(uint256)',
     gas: 121_400,
-    transfers: [{ ...nftOf(token, tokenId, NOBODY, collectibles), isMulti: token === PASSES }],
+    transfers: [{ ...nftOf(token, tokenId, ZERO_ADDRESS, collectibles), isMulti: token === PASSES }],
   })
 
 const buyNft = (token: Token, tokenId: string, cost: number): Plan['act'] =>
