@@ -17,7 +17,7 @@ import { itemsIn, parsePage } from './pages/page.ts'
 import { fetchAtomicPage, readAtomicChain } from './pages/read-atomic-chain.ts'
 import { readBlock, readBlockTimes } from './pages/read-block.ts'
 import { readFullRange } from './pages/read-full-range.ts'
-import { fetchPage, readRange } from './pages/read-range.ts'
+import { fetchPage, newPaging, type Paging, readRange } from './pages/read-range.ts'
 import { MAX_DETAILS } from './pages/unlisted-transactions.ts'
 import { keyOfItem } from './parse-item-key.ts'
 import { readFee } from './read-transaction.ts'
@@ -29,14 +29,14 @@ export const dataApi: Source = {
   requestsPerPage: ({ internals }) =>
     internals === 'full' ? 2 * PAGES_TO_CONFIRM + MAX_DETAILS : PAGES_TO_CONFIRM,
   openWallet: ({ internals, ...wallet }) => {
-    let size: AdaptivePageSize | undefined
-    let internalSize: AdaptivePageSize | undefined
+    let paging: Paging | undefined
+    let internalPaging: Paging | undefined
     return {
       readRange: (requestContext, request) => {
-        size ??= createAdaptivePageSize(sharedLimitOf(requestContext, sharedLimits))
-        if (internals !== 'full') return readRange(requestContext, { ...request, ...wallet, size })
-        internalSize ??= createAdaptivePageSize(sharedLimitOf(requestContext, sharedInternalLimits))
-        return readFullRange(requestContext, { ...request, ...wallet, size, internalSize })
+        paging ??= newPaging(sharedLimitOf(requestContext, sharedLimits))
+        if (internals !== 'full') return readRange(requestContext, { ...request, ...wallet, paging })
+        internalPaging ??= newPaging(sharedLimitOf(requestContext, sharedInternalLimits))
+        return readFullRange(requestContext, { ...request, ...wallet, paging, internalPaging })
       },
       firstKeys: async (requestContext, range) => {
         const request = { range, order: 'asc', cutoffMs: Number.POSITIVE_INFINITY, pageSize: 1 } as const
@@ -44,19 +44,19 @@ export const dataApi: Source = {
         if (internals === 'full') await requireInternals(requestContext, { ...wallet, range })
         return page?.keys ?? []
       },
-      reducedPageSize: () => (size === undefined ? undefined : reducedPageSize(size)),
+      reducedPageSize: () => paging && reducedPageSize(paging.size),
     }
   },
   openAtomic: (wallet) => {
-    const size = createAdaptivePageSize()
+    const paging = newPaging()
     return {
       readRange: (requestContext, request) =>
-        readRange(requestContext, { ...request, ...wallet, size }, readAtomicChain),
+        readRange(requestContext, { ...request, ...wallet, paging }, readAtomicChain),
       firstKeys: async (requestContext, range) => {
         const request = { range, order: 'asc', cutoffMs: Number.POSITIVE_INFINITY, pageSize: 1 } as const
         return (await fetchAtomicPage(requestContext, { ...request, ...wallet }, undefined))?.page.keys ?? []
       },
-      reducedPageSize: () => reducedPageSize(size),
+      reducedPageSize: () => reducedPageSize(paging.size),
     }
   },
   listsFullInternals: true,

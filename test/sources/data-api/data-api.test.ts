@@ -33,6 +33,23 @@ test('the readers of a wallet share its page size, and other wallets have their 
   expect(dataApi.openWallet(WALLET).reducedPageSize()).toBeUndefined()
 })
 
+test('all readers of a wallet together list at most 100 items twice to avoid tokens that look like offsets', async () => {
+  const { requestContext, received } = fakeRequester(({ from, to, token }) => {
+    const first = from + Number(token ?? 0)
+    const last = Math.min(to, first + 100)
+    const items = Array.from({ length: last - first }, (_, at) => itemAt(first + at))
+    return { body: bodyOf(items, last < to ? String(last - from) : undefined) }
+  })
+  const listing = dataApi.openWallet(WALLET)
+  for (const from of [0, 6_000, 12_000])
+    for await (const _ of listing.readRange(requestContext, {
+      ...REQUEST,
+      range: { from, to: from + 6_000 },
+    }));
+  const listed = received.reduce((sum, { token }) => sum + (token === undefined ? 1 : 0), 0)
+  expect(listed).toBeLessThanOrEqual(100 + 3)
+})
+
 test('the times of a block take one request of one transaction', async () => {
   const natives = [itemAt(7, { second: 1_000 }).nativeTransaction, { blockNumber: 'x' }]
   const { requestContext, received } = fakeRequester(() => ({ body: bodyOf(natives, 'more') }))

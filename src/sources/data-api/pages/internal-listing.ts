@@ -1,12 +1,11 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import type { RequestContext } from '../../../http/request.ts'
-import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
 import type { Page, PageKey, PageLimits, RangePage } from '../../source.ts'
 import { itemFromInternal } from '../parse-item-key.ts'
 import { type CompleteBlocks, completeBlocks, isEmptyRange, isWithin } from './complete-blocks.ts'
 import { readPage } from './page.ts'
-import { fetchPage, type RangeSpec, readRange } from './read-range.ts'
+import { fetchPage, type Paging, type RangeSpec, readRange } from './read-range.ts'
 import { type Listed, readListed } from './unite-internals.ts'
 
 /** Internal transactions of blocks, complete. */
@@ -26,9 +25,9 @@ export type InternalCursor = {
 export function openInternals(
   requestContext: RequestContext,
   { chain, address, range, order, cutoffMs, head, mutableBlocks }: RangeSpec,
-  size: AdaptivePageSize,
+  paging: Paging,
 ): InternalCursor {
-  const request = { chain, address, range, order, cutoffMs, mutableBlocks, size, ...(head && { head }) }
+  const request = { chain, address, range, order, cutoffMs, mutableBlocks, paging, ...(head && { head }) }
   const pages = readFixedOrder(requestContext, { ...request, listing: 'internal', read: createPageReader() })
   const read = (page: Pick<Page, 'body'>): Listed[] => readListed(page, chain, itemFromInternal)
   const blocks = completeBlocks(pages, read)

@@ -29,7 +29,8 @@ export async function* readAtomicChain(
   spec: TokenChainSpec,
 ): AsyncGenerator<RangePage | typeof GAP_FOUND, void, void> {
   const seenTokens = new Set<string>()
-  const { narrowRange = (rest: BlockRange) => rest, size, order, range } = spec
+  const { narrowRange = (rest: BlockRange) => rest, order, range } = spec
+  const { size } = spec.paging
   const pageSize = size.current()
   const guard = createPageOrderGuard(order, range)
   let token: string | undefined

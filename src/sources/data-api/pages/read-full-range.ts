@@ -1,19 +1,18 @@
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import { jsonText } from '../../../core/platform/json-text.ts'
 import type { RequestContext } from '../../../http/request.ts'
-import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
 import type { RangePage } from '../../source.ts'
 import { type CompleteBlocks, completeBlocks, isEmptyRange, isWithin } from './complete-blocks.ts'
 import { openInternals } from './internal-listing.ts'
 import { type BlockFailure, trackRereadBlocks } from './outdated-blocks.ts'
 import { readPage } from './page.ts'
-import { isSameRange, type RangeSpec, readRange } from './read-range.ts'
+import { isSameRange, type Paging, type RangeSpec, readRange } from './read-range.ts'
 import { readListed, uniteInternals } from './unite-internals.ts'
 import { type DetailedBlocks, readUnlisted } from './unlisted-transactions.ts'
 
 type FullRangeSpec = RangeSpec & {
-  /** Page size of the listing of internal transactions. */
-  internalSize: AdaptivePageSize
+  /** That of the listing of internal transactions. */
+  internalPaging: Paging
 }
 
 /**
@@ -57,10 +56,10 @@ type UnitedSpec = FullRangeSpec & {
 
 async function* readUnitedPages(
   requestContext: RequestContext,
-  { internalSize, rereadFrom, read = readPage, ...spec }: UnitedSpec,
+  { internalPaging, rereadFrom, read = readPage, ...spec }: UnitedSpec,
 ): AsyncGenerator<RangePage, Stop | undefined, void> {
   const { chain, cutoffMs, order } = spec
-  const internals = openInternals(requestContext, spec, internalSize)
+  const internals = openInternals(requestContext, spec, internalPaging)
   const pages = readRange(requestContext, spec)
   try {
     for await (const listed of completeBlocks(pages, (page) => readListed(page, chain))) {

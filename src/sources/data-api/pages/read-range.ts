@@ -8,6 +8,7 @@ import {
   createAdaptivePageSize,
   isPageTooLarge,
   MIN_PAGE_SIZE,
+  type SharedPageLimit,
   shrinkPages,
 } from '../../adaptive-page-size.ts'
 import type { Page, RangePage, RangeRequest } from '../../source.ts'
@@ -35,12 +36,12 @@ export async function* readRange(
   spec: RangeSpec,
   readChain: typeof readTokenChain = readTokenChain,
 ): AsyncGenerator<RangePage, void, void> {
-  const { size = createAdaptivePageSize() } = spec
+  const { paging = newPaging() } = spec
+  const { size } = paging
   const head = trackHead(spec)
   let rest: BlockRange | undefined = spec.range
   // The order of the internal transactions of one transaction cannot be checked.
   let [idle, maxPages, hasStableOrder] = [0, 0, spec.listing !== 'internal']
-  const repeatBudget = { items: MAX_REPEATED_ITEMS }
   const onReordered = () => {
     hasStableOrder = false
   }
@@ -52,11 +53,10 @@ export async function* readRange(
     const chainSpec = {
       ...spec,
       range: start,
-      size,
+      paging,
       head: head.block,
       hasStableOrder,
       onReordered,
-      repeatBudget,
     }
     try {
       for await (const page of withConfirmedOrder(readChain(requestContext, chainSpec))) {
@@ -126,17 +126,25 @@ function noProgressError({ address }: RangeSpec): ExportError {
 export type RangeSpec = RangeRequest & {
   chain: string
   address: string
-  /** Page size, shared by all readers of a wallet. @default one of its own */
-  size?: AdaptivePageSize
+  /** What all readers of a listing share. @default its own */
+  paging?: Paging
   /** @default transactions */
   listing?: 'transactions' | 'internal'
 }
+
+/** What the readers of one listing share: the size of its pages, and how many items may still be listed twice. */
+export type Paging = { readonly size: AdaptivePageSize; repeatsLeft: number }
+
+export const newPaging = (limit?: SharedPageLimit): Paging => ({
+  size: createAdaptivePageSize(limit),
+  repeatsLeft: MAX_REPEATED_ITEMS,
+})
 
 /** Yielded instead of a page that reveals a gap before it. */
 export const GAP_FOUND = 'skipped'
 
 export type TokenChainSpec = RangeSpec & {
-  size: AdaptivePageSize
+  paging: Paging
   /**
    * False once a second was listed in two different orders. Tokens are then followed within a second only;
    * everything else is requested by blocks.
@@ -144,8 +152,6 @@ export type TokenChainSpec = RangeSpec & {
   hasStableOrder: boolean
   /** Called when a second is listed in another order than before. */
   onReordered: () => void
-  /** Number of items that may still be listed twice to avoid page tokens; updated in place. */
-  repeatBudget: { items: number }
 }
 
 /**
@@ -156,7 +162,7 @@ export type TokenChainSpec = RangeSpec & {
  * a skipped item remains undetected. Therefore, after each page of an open range and within the last
  * `mutableBlocks` blocks, the rest is requested as a separate range, which outside changes cannot shift.
  * Elsewhere this is done if the token looks like an offset and the cost is at most 1 % more requests: if at
- * most one item in a hundred is listed twice, up to 100 items per range. The rest is also requested as a
+ * most one item in a hundred is listed twice, up to 100 items per listing. The rest is also requested as a
  * separate range after a large page, so that readers do not hold large pages while they wait for the next
  * one.
  */
@@ -165,7 +171,8 @@ export async function* readTokenChain(
   spec: TokenChainSpec,
 ): AsyncGenerator<RangePage | typeof GAP_FOUND, void, void> {
   const seenTokens = new Set<string>()
-  const { narrowRange = (rest: BlockRange) => rest, size } = spec
+  const { narrowRange = (rest: BlockRange) => rest } = spec
+  const { size } = spec.paging
   const pageSize = size.current()
   const guard = createPageOrderGuard(spec.order, spec.range)
   let token: string | undefined
@@ -202,7 +209,7 @@ type PageProgress = { page: Page; rest: BlockRange; repeats: number }
 
 /** Whether the remaining range should be requested by blocks, because a page token might skip items. */
 function shouldContinueByBlocks(spec: TokenChainSpec, { page, rest, repeats }: PageProgress): boolean {
-  const { hasStableOrder, range, order, head, mutableBlocks = LOOKBACK_BLOCKS, repeatBudget } = spec
+  const { hasStableOrder, range, order, head, mutableBlocks = LOOKBACK_BLOCKS, paging } = spec
   if (!hasStableOrder) return true
   // The page of its token reveals what an unsorted page has skipped.
   if (!isSorted(page, order)) return false
@@ -211,13 +218,13 @@ function shouldContinueByBlocks(spec: TokenChainSpec, { page, rest, repeats }: P
   const isMutable =
     headBlock !== undefined && (order === 'asc' ? rest.from : range.to) > headBlock - mutableBlocks
   if (range.to === NO_END || isMutable || isLargePage(page)) return true
-  if (!looksLikeOffset(page) || repeats > page.items * MAX_REPEATED_SHARE || repeats > repeatBudget.items)
+  if (!looksLikeOffset(page) || repeats > page.items * MAX_REPEATED_SHARE || repeats > paging.repeatsLeft)
     return false
-  repeatBudget.items -= repeats
+  paging.repeatsLeft -= repeats
   return true
 }
 
-/** Maximum share of a page's items that may be listed twice, and the maximum number per range. */
+/** Maximum share of a page's items that may be listed twice, and the maximum number per listing. */
 const MAX_REPEATED_SHARE = 0.01
 const MAX_REPEATED_ITEMS = 100
 
