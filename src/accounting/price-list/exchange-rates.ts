@@ -1,10 +1,14 @@
+import { inflateRawSync } from 'node:zlib'
 import { ExportError } from '../../core/model/errors.ts'
 import { DAY_MS, utcDay } from '../../core/model/utc.ts'
 import { impliedPrice } from '../../ledger/prices/prices.ts'
 import { parseCsv } from '../../read/csv-records.ts'
 import { type HttpPrices, type RequestSearch, withRequests } from './http-prices.ts'
 
-/** Daily reference rates of the European Central Bank: one CSV file with the units of each currency for one euro. */
+/**
+ * Daily reference rates of the European Central Bank: one CSV file with the units of each currency for one euro, in a ZIP archive.
+ * The file itself has an address too, but what is there ends in 2010.
+ */
 const ECB: HttpPrices = {
   name: 'ecb',
   title: 'the European Central Bank',
@@ -12,7 +16,7 @@ const ECB: HttpPrices = {
   baseUrlVariable: 'WALLETLAKE_ECB_URL',
   requestsPerMinute: 60,
 }
-const PATH = '/stats/eurofxref/eurofxref-hist.csv'
+const PATH = '/stats/eurofxref/eurofxref-hist.zip'
 
 /** A rate holds over weekends and holidays, at most for this time. */
 const MAX_AGE_MS = 10 * DAY_MS
@@ -76,10 +80,25 @@ function amountOf(rate: string): { value: bigint; decimals: number } {
 
 function readRates(body: Buffer): string[][] {
   try {
-    const rows = parseCsv(body.toString('utf8'))
+    const rows = parseCsv(firstEntryOf(body).toString('utf8'))
     if (rows[0]?.[0] === 'Date' && rows.length > 1) return rows
   } catch {
     // As for a file of another kind.
   }
   throw new ExportError('PAGE_MALFORMED', 'the answer is no file of exchange rates')
+}
+
+/** Far above the size of the rates, which are less than 1 MB. */
+const MAX_RATES_BYTES = 64 * 1024 * 1024
+const LOCAL_HEADER_BYTES = 30
+const DEFLATED = 8
+
+/** The first file of a ZIP archive (APPNOTE 4.3.7). What follows its compressed data is not read. */
+function firstEntryOf(archive: Buffer): Buffer {
+  const isArchive = archive.toString('latin1', 0, 4) === 'PK\x03\x04' && archive.readUInt16LE(8) === DEFLATED
+  if (!isArchive) throw new ExportError('PAGE_MALFORMED', 'the answer is no ZIP archive')
+  const nameBytes = archive.readUInt16LE(26)
+  const extraBytes = archive.readUInt16LE(28)
+  const compressed = archive.subarray(LOCAL_HEADER_BYTES + nameBytes + extraBytes)
+  return inflateRawSync(compressed, { maxOutputLength: MAX_RATES_BYTES })
 }

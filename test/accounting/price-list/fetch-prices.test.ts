@@ -17,6 +17,7 @@ import { serve } from '../../helpers/serve.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN } from '../golden-chain.ts'
 import { exportMadeUp } from '../made-up-export.ts'
+import { zipOf } from './serve-answers.ts'
 
 const USDC = '0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e'
 const WAVAX = '0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'
@@ -208,7 +209,7 @@ test('ends with what it has when the service fails, and continues after that', a
 })
 
 test('converts prices that the service states in another currency', async () => {
-  const rates = 'Date,USD,\n2024-03-01,1.25,\n'
+  const rates = zipOf('eurofxref-hist.csv', 'Date,USD,\n2024-03-01,1.25,\n')
   const url = await serve((_, response) => void response.end(rates))
   const env = { WALLETLAKE_ECB_URL: url }
   const { lines } = await fetch({ currency: 'eur', from: DAY_OF_COIN, until: DAY_OF_COIN, env })

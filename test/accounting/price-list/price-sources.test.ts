@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { type FetchPricesOptions, fetchPrices } from '../../../src/accounting/price-list/fetch-prices.ts'
 import { type PriceLine, priceFileText } from '../../../src/accounting/price-list/price-file.ts'
 import type { JsonObject } from '../../../src/demo-server/json.ts'
 import { runCommand } from '../../helpers/command.ts'
-import { serve } from '../../helpers/serve.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN } from '../golden-chain.ts'
 import { exportMadeUp } from '../made-up-export.ts'
+import { type Answer, llamaAnswer, serveAnswers, zipOf } from './serve-answers.ts'
 
 const USDC = '0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e'
 const WETH = '0x49d5c2bdffac6ce2bfdb6640f4f80f226bc10bab'
@@ -23,44 +23,11 @@ const DAY = '2024-02-29'
 
 beforeAll(() => exportMadeUp(output, CHAIN, '43114'))
 
-type Answer = (
-  url: URL,
-  request: IncomingMessage,
-) => string | { status: number; body?: string; headers?: Record<string, string> }
-type Received = { path: string; query: URLSearchParams; headers: IncomingMessage['headers'] }
-
-/** Serves the answers of one interface, and records its requests. */
-async function serveAnswers(answer: Answer): Promise<{ url: string; requests: Received[] }> {
-  const requests: Received[] = []
-  const url = await serve((request: IncomingMessage, response: ServerResponse) => {
-    const asked = new URL(request.url ?? '/', 'http://loopback')
-    requests.push({ path: asked.pathname, query: asked.searchParams, headers: request.headers })
-    const answered = answer(asked, request)
-    const {
-      status,
-      body = '',
-      headers = {},
-    } = typeof answered === 'string' ? { status: 200, body: answered } : answered
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
-  })
-  return { url, requests }
-}
-
-/** Answers as `coins.llama.fi/batchHistorical` does, with one record an hour before each time, for all coins except `unknown`. */
-function llama(unknown: readonly string[] = [], confidence = 0.99): Answer {
-  return (url) => {
-    const asked = JSON.parse(url.searchParams.get('coins') ?? '') as Record<string, number[]>
-    const known = Object.entries(asked).filter(([coin]) => !unknown.includes(coin))
-    const coins = known.map(([coin, times]) => [
-      coin,
-      {
-        symbol: 'X',
-        prices: times.map((time) => ({ timestamp: time - 3_600, price: priceOf(coin), confidence })),
-      },
-    ])
-    return JSON.stringify({ coins: Object.fromEntries(coins) })
-  }
-}
+/** One record an hour before each time, for all coins except `unknown`. */
+const llama = (unknown: readonly string[] = [], confidence = 0.99): Answer =>
+  llamaAnswer((coin, seconds) =>
+    unknown.includes(coin) ? undefined : { timestamp: seconds - 3_600, price: priceOf(coin), confidence },
+  )
 
 const priceOf = (coin: string) =>
   coin === 'coingecko:avalanche-2' ? 36.5 : coin.endsWith(USDC) ? 0.999436 : 3_412.07
@@ -150,14 +117,14 @@ test('a 429 is waited out, and the request is repeated', async () => {
 })
 
 test('prices in other currencies are converted by the rate of the last working day', async () => {
-  const rates = await serveAnswers(() => RATES)
+  const rates = await serveAnswers(() => zipOf('eurofxref-hist.csv', RATES))
   const { lineOf, requests } = await fromLlama(llama(), {
     currency: 'chf',
     from: '2024-03-03',
     until: '2024-03-03',
     env: { WALLETLAKE_ECB_URL: rates.url },
   })
-  expect(rates.requests.map(({ path }) => path)).toEqual(['/stats/eurofxref/eurofxref-hist.csv'])
+  expect(rates.requests.map(({ path }) => path)).toEqual(['/stats/eurofxref/eurofxref-hist.zip'])
   expect(requests).toHaveLength(1)
   // 36.5 / 1.0830 * 0.9588, by hand
   expect(lineOf('native', '2024-03-03')).toMatchObject({
@@ -175,15 +142,18 @@ const RATES = `Date,USD,JPY,CHF,
 `
 
 test('a currency without rates, and an answer that is no file of rates, are refused', async () => {
-  const rates = await serveAnswers(() => RATES)
+  const rates = await serveAnswers(() => zipOf('eurofxref-hist.csv', RATES))
   const env = { WALLETLAKE_ECB_URL: rates.url }
   expect((await fromLlama(llama(), { currency: 'xyz', env })).error).toMatchObject({
     code: 'USAGE',
     message: 'the European Central Bank states no rates of XYZ',
   })
-  const page = await serveAnswers(() => 'nothing')
-  const refused = await fromLlama(llama(), { currency: 'chf', env: { WALLETLAKE_ECB_URL: page.url } })
-  expect(refused.error).toMatchObject({ code: 'PAGE_MALFORMED' })
+  const archive = zipOf('eurofxref-hist.csv', RATES)
+  for (const body of ['nothing', RATES, archive.subarray(0, 80), zipOf('page.html', '<html></html>')]) {
+    const page = await serveAnswers(() => body)
+    const refused = await fromLlama(llama(), { currency: 'chf', env: { WALLETLAKE_ECB_URL: page.url } })
+    expect(refused.error).toMatchObject({ code: 'PAGE_MALFORMED' })
+  }
 })
 
 const KEY = 'CG-demo-key-of-a-test'
@@ -333,7 +303,7 @@ test('--prices auto stops after --max-requests and keeps what it received', asyn
   const { url } = await serveAnswers(llama())
   const copy = join(suiteFolder(), 'stopped')
   await exportMadeUp(copy, CHAIN, '43114')
-  const rates = await serveAnswers(() => RATES)
+  const rates = await serveAnswers(() => zipOf('eurofxref-hist.csv', RATES))
   const env = { WALLETLAKE_DEFILLAMA_URL: url, WALLETLAKE_ECB_URL: rates.url }
   const args = [
     'statement',
