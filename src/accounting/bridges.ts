@@ -1,6 +1,7 @@
 import { wellKnownTokens } from '../core/model/well-known-tokens.ts'
 import { shiftDecimal } from '../core/platform/decimal.ts'
 import { readRecords } from '../read/csv-records.ts'
+import { isBridgeContract } from './bridge-contracts.ts'
 import { type Asset, groupByWallet, type Movement } from './movement.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -8,7 +9,7 @@ import type { Transactions } from './transactions.ts'
 export type BridgePair = {
   sent: Movement
   received: Movement
-  /** `high`: the method or the counterparty is one of a bridge. `medium`: the same wallet, within two hours. */
+  /** `high`: the contract, the method or the counterparty's name is one of a bridge. `medium`: the same wallet, within two hours. */
   confidence: 'high' | 'medium'
   /** The received amount in the smallest unit of the sent asset. */
   arrived: bigint
@@ -76,7 +77,9 @@ function pairOf(sent: Movement, received: Movement): BridgePair | undefined {
   const arrived = scaled / unit
   if (scaled > sent.value * unit || arrived * 100n < sent.value * (100n - MAX_FEE_PERCENT)) return undefined
   const parties = [sent.method, sent.counterpartyName, received.method, received.counterpartyName]
-  const isBridge = parties.some((text) => BRIDGE.test(text ?? ''))
+  const isBridge =
+    [sent, received].some(({ chain, counterparty }) => isBridgeContract(chain, counterparty)) ||
+    parties.some((text) => BRIDGE.test(text ?? ''))
   const isLikely = sent.wallet === received.wallet && tookMs <= SHORT_WINDOW_MS
   if (!isBridge && !isLikely) return undefined
   return { sent, received, confidence: isBridge ? 'high' : 'medium', arrived }

@@ -16,6 +16,7 @@ const USDC = { name: 'USD Coin', symbol: 'USDC', decimals: 6 }
 const ON_AVALANCHE = { ...USDC, address: '0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e' }
 const ON_ETHEREUM = { ...USDC, address: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48' }
 const [BRIDGE, RELAYER, SHOP] = [address('1'), address('2'), address('3')] as [string, string, string]
+const ACROSS = '0x5c7bcd6e7de5423a257d81b442095a1a6ced35c5'
 const DOLLAR = 1_000_000n
 
 function avalancheChain(): JsonObject[] {
@@ -39,18 +40,21 @@ function avalancheChain(): JsonObject[] {
     // Two equal transfers: which one arrived is unknown.
     send('2024-02-10T10:00:00Z', BRIDGE, 300n, 'bridgeTokens(…)'),
     send('2024-02-10T10:05:00Z', BRIDGE, 300n, 'bridgeTokens(…)'),
+    // To another own wallet, which a contract of Across pays.
+    send('2024-03-01T10:00:00Z', SHOP, 40n, 'send(…)'),
   ]
 }
 
 function ethereumChain(): JsonObject[] {
   const { transaction, erc20 } = createChain()
-  const receive = (at: string, to: string, units: bigint) =>
-    transaction({ at, parties: [RELAYER, BRIDGE] }, { erc20: [erc20(ON_ETHEREUM, [RELAYER, to], units)] })
+  const receive = (at: string, to: string, units: bigint, from = RELAYER) =>
+    transaction({ at, parties: [RELAYER, from] }, { erc20: [erc20(ON_ETHEREUM, [from, to], units)] })
   return [
     receive('2024-02-01T10:03:00Z', ANN, 998_500_000n),
     receive('2024-02-02T11:00:00Z', BEN, 500n * DOLLAR),
     receive('2024-02-03T22:00:00Z', ANN, 699n * DOLLAR),
     receive('2024-02-10T10:10:00Z', ANN, 299n * DOLLAR),
+    receive('2024-03-01T10:02:00Z', BEN, 39_900_000n, ACROSS),
   ].map(({ nativeTransaction, ...entries }) => ({
     nativeTransaction: { ...nativeTransaction, chainId: '1' },
     ...entries,
@@ -82,13 +86,14 @@ test('pairs what left one chain with what arrived on another, and leaves what is
   ).toEqual([
     ['2024-02-01', ANN, 'high', 1_500_000n],
     ['2024-02-02', BEN, 'high', 0n],
+    ['2024-03-01', BEN, 'high', 100_000n],
   ])
 })
 
 test('both sides become own transfers, and sums change by nothing', async () => {
   const [plain, matched] = [await convertBoth(), await convertBoth({ matchBridges: true })]
-  expect([matched.movements, matched.split]).toEqual([plain.movements, 1])
-  expect(matched.rows).toHaveLength(plain.rows.length + 1)
+  expect([matched.movements, matched.split]).toEqual([plain.movements, 2])
+  expect(matched.rows).toHaveLength(plain.rows.length + 2)
   const totals = ({ rows }: typeof plain) => {
     const sums = new Map<string, number>()
     const add = (asset = '', amount = '', sign = 1) =>
@@ -103,7 +108,7 @@ test('both sides become own transfers, and sums change by nothing', async () => 
   const own = matched.rows.filter((row) =>
     Object.values(row).some((cell) => cell.includes('between own wallets')),
   )
-  expect(own).toHaveLength(4)
+  expect(own).toHaveLength(6)
   const fees = matched.rows.filter((row) => Object.values(row).some((cell) => cell === '1.5'))
   expect(fees).toHaveLength(1)
 })
@@ -118,7 +123,7 @@ test('a label of one of the transactions prevents a pair', async () => {
     matchBridges: true,
     labels,
   })
-  expect(kept.bridges).toHaveLength(1)
+  expect(kept.bridges).toHaveLength(2)
 })
 
 test('the command lists the pairs, and refuses one chain and rp2', async () => {
@@ -126,7 +131,7 @@ test('the command lists the pairs, and refuses one chain and rp2', async () => {
   const args = ['convert', AVALANCHE, ETHEREUM, '--to', 'generic', '--match-bridges']
   const { exit, stderr } = await runCommand([...args, '--out', out])
   expect(exit).toBe(0)
-  expect(stderr).toContain('2 transfers between chains matched: check them')
+  expect(stderr).toContain('3 transfers between chains matched: check them')
   const pairs = parse(readFileSync(`${out}.bridges.csv`, 'utf8'), { columns: true })
   expect(pairs[0]).toMatchObject({
     confidence: 'high',
