@@ -29,7 +29,6 @@ import { FORMAT_NAMES, JOURNALS, MULTI_FILE_WRITERS, PRESETS, roundsAmounts } fr
 import { openJournalWriter } from './journals/journal-writer.ts'
 import type { LabelFindings } from './labels.ts'
 import { type Movement, toOmitted } from './movement.ts'
-import { matchMultisends } from './multisends.ts'
 import { tickerName } from './names/names.ts'
 import {
   type ConvertOptions,
@@ -40,6 +39,7 @@ import {
   siblingPath,
   type TimeRange,
 } from './options.ts'
+import { matchOwnTransfers } from './paid-swaps.ts'
 import { type ConversionSource, type Outputs, readConversionPrices, withSources } from './sources.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
 import type { Conversion, TextWriter, UsedPlaceholders } from './text-writer.ts'
@@ -156,7 +156,7 @@ async function convertSources(
       omissions.add(toOmitted(movement, reason))
     }
     const transactions = skipEarlier(streamTransactions(opened, read, onSpam), period, writer)
-    const describe = (movements: readonly Movement[]) => matchMultisends(replaceBridges(movements))
+    const describe = (movements: readonly Movement[]) => matchOwnTransfers(replaceBridges(movements))
     await writeTransactions(transactions, { writer, describe, target }, converted)
   } finally {
     await writer.close?.()
@@ -272,7 +272,7 @@ async function* skipEarlier(
   for await (const movements of transactions) {
     const [first] = movements
     if (first === undefined || !isBefore(period, first)) yield movements
-    else skip?.(isUntyped ? movements : matchMultisends(movements))
+    else skip?.(isUntyped ? movements : matchOwnTransfers(movements))
   }
 }
 

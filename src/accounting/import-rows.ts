@@ -308,9 +308,11 @@ function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
 }
 
 const preventsSwap = (movement: Movement): boolean =>
-  movement.isOwn || CLAIM.test(movement.method ?? '') || !entryRulesOf(movement.type).allowsSwap
+  movement.isOwn || isClaim(movement.method) || !entryRulesOf(movement.type).allowsSwap
 
-/** A method that pays out what the wallet is entitled to. A payment is then a fee, not the price. */
+/** Whether a method pays out what the wallet is entitled to. A payment is then a fee, not the price. */
+export const isClaim = (method: string | null): boolean => CLAIM.test(method ?? '')
+
 const CLAIM =
   /^((auto|batch|multi)?_?(claim|harvest)|withdraw_?and_?harvest|(get|collect|withdraw|redeem)_?(all_?)?reward)/i
 

@@ -20,10 +20,10 @@ import { exactFiatValue, type Prices, pricedChainOf, readPrices } from '../../le
 import { applyNames } from '../../read/address-book.ts'
 import { type Dataset, requireLedger, uncoveredWalletError } from '../../read/dataset.ts'
 import { type Asset, groupByWallet, type Movement } from '../movement.ts'
-import { matchMultisends } from '../multisends.ts'
 import { type Contracts, readContracts } from '../names/contracts.ts'
 import { addNeeded, type PriceNeeded, sortedPrices } from '../needed.ts'
 import { instantBefore, type Period } from '../options.ts'
+import { matchOwnTransfers } from '../paid-swaps.ts'
 import {
   MOVEMENT_COLUMNS,
   type MovementRow,
@@ -182,7 +182,7 @@ export class LedgerSums {
     if (ownWallets !== undefined) markOwnTransfers(this.#transaction, ownWallets)
     for (const movement of this.#transaction)
       countEntry(this.#sumsOf(movement.wallet, movement.asset).entries, movement)
-    for (const movements of groupByWallet(matchMultisends(this.#transaction))) {
+    for (const movements of groupByWallet(matchOwnTransfers(this.#transaction))) {
       const [{ wallet, time }] = movements
       for (const { name, asset, value } of flowsOf(movements)) {
         const { flows, values } = this.#sumsOf(wallet, asset)

@@ -28,10 +28,10 @@ const USDC = tokenOf('USDC', 6, '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48')
 export const STETH = tokenOf('stETH', 18, '0xae7ab96520de3a18e5e111b5eaab095312d7fe84')
 const WETH = tokenOf('WETH', 18, '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2')
 const ENS = tokenOf('ENS', 18, '0xc18360217d8f7ab5e7c516566761ea12ce7f9d72')
-const SPAM = tokenOf('freeth.io', 18, `0x${'2c'.repeat(20)}`)
+export const SPAM = tokenOf('freeth.io', 18, `0x${'2c'.repeat(20)}`)
 const USDC_A = tokenOf('USDC', 6, '0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e')
 export const AUSDC = tokenOf('aAvaUSDC', 6, '0x625e7708f30ca75bfd92586e17077590c60eb4cd')
-const WAVAX = tokenOf('WAVAX', 18, '0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7')
+export const WAVAX = tokenOf('WAVAX', 18, '0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7')
 const POSITIONS = '0xc36442b4a4522e871399cd717abdd847ab11fe88'
 const CONTROLLER = '0x253553366da8546fc250f225fe3d25d0c782303b'
 
@@ -312,5 +312,18 @@ export const ON_AVALANCHE: readonly Booking[] = [
       },
     ),
     rows: [FEE_A, 'own out -100 USDC', 'own in +100 USDC'],
+  },
+  {
+    what: 'a swap that pays the second wallet',
+    why: 'the first one sells, and what it bought stays with the owner',
+    transaction: on(
+      AVALANCHE,
+      [ANN, ROUTER],
+      { method: 'swapExactTokensForTokens(…)' },
+      {
+        erc20: [sends(AVALANCHE, WAVAX, [ANN, ROUTER], 1), sends(AVALANCHE, USDC_A, [ROUTER, BEN], 30)],
+      },
+    ),
+    rows: [FEE_A, 'swap +30 USDC -1 WAVAX', 'own out -30 USDC', 'own in +30 USDC'],
   },
 ]
