@@ -128,7 +128,7 @@ export const acceptOption = option(
 /** Reconciles an output, logs the expected number of requests first, and stores the verdict next to the export. */
 export async function reconcileAndStore(
   { output, store, name }: Omit<LocatedOutput, 'job'>,
-  options: Omit<ReconcileOptions, 'onStart' | 'onProgress'>,
+  options: Omit<ReconcileOptions, 'onStart' | 'onProgress' | 'onRebaseStart'>,
   log: Log,
 ): Promise<ReconcileResult> {
   const result = await reconcileOutput(output, {
@@ -137,6 +137,8 @@ export async function reconcileAndStore(
       log.info(
         `comparing ${formatCount(wallets, 'wallet')} at block ${formatInteger(lastBlock)}: at least ${formatCount(requests, 'request')}`,
       ),
+    onRebaseStart: (requests) =>
+      log.info(`dividing what rebasing tokens grew by: ${formatCount(requests, 'request')}`),
     onProgress: throttledProgress(log),
   })
   try {

@@ -7,6 +7,7 @@ import { print } from '../../terminal/print.ts'
 import { shellQuote } from '../../terminal/shell-quote.ts'
 import { writeQueryResult } from '../../terminal/write-query-result.ts'
 import { ADJUSTMENT_COLUMNS, proposeAdjustments } from '../../verify/reconcile/propose-adjustments.ts'
+import { REBASE_PERIODS } from '../../verify/reconcile/rebase-income.ts'
 import type { ReconcileResult } from '../../verify/reconcile/reconcile.ts'
 import type { ReconciledBalance } from '../../verify/reconcile/verdict.ts'
 import { defineCommand, type OptionValues, option } from '../command.ts'
@@ -44,6 +45,11 @@ const options = [
     'write-adjustments <file>',
     'Write a new file for --adjustments that closes each difference, to check and complete',
   ),
+  option(
+    'rebase-by <period>',
+    'With --write-adjustments: divide what rebasing tokens grew by (default: year; one request per wallet and period)',
+    { choices: REBASE_PERIODS },
+  ),
   option('bisect', 'Do not search for the transaction with which a difference begins', { negatable: true }),
   option('all', 'Include balances that agree'),
   resultFormatOption,
@@ -80,13 +86,16 @@ async function reconcile(outputArg: string, args: OptionValues<typeof options>):
     format,
     quiet = false,
   } = args
-  const { writeAdjustments: proposal } = args
+  const { writeAdjustments: proposal, rebaseBy } = args
   if (proposal !== undefined) await requireNewFile(proposal)
+  else if (rebaseBy !== undefined)
+    throw usageError('--rebase-by divides what --write-adjustments writes', 'Add --write-adjustments FILE.')
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   const access = { args, operation: 'balances', interruption: STARTS_OVER } as const
   await withService(located, access, async ({ service, log }) => {
     const request = { service, wallets, sample, opening, adjustments, accept, all, bisect }
-    const result = await reconcileAndStore(located, request, log)
+    const divided = proposal === undefined ? {} : { rebaseBy: rebaseBy ?? 'year' }
+    const result = await reconcileAndStore(located, { ...request, ...divided }, log)
     for (const line of openingLines(opening, result.opening)) log.warn(line)
     const isTable = format === 'table'
     const table = isTable ? displayTable(result.rows) : exactTable(result.rows)
@@ -116,7 +125,7 @@ async function propose(
   result: ReconcileResult,
   log: Log,
 ): Promise<void> {
-  const lines = await proposeAdjustments(output, result.rows)
+  const lines = await proposeAdjustments(output, result)
   await writeNamedFile(file, csvRows([ADJUSTMENT_COLUMNS, ...lines]))
   log.info(`${formatCount(lines.length, 'adjustment')} proposed: check type and time of each in ${file}`)
 }

@@ -29,6 +29,7 @@ import {
 } from './ledger-sums.ts'
 import { notComparedError } from './not-compared.ts'
 import { predictRequests } from './predict-requests.ts'
+import { divideRebasing, type RebaseIncome, type RebasePeriod } from './rebase-income.ts'
 import { buildVerdict, type ReconcileVerdict } from './verdict.ts'
 
 export type ReconcileOptions = {
@@ -58,6 +59,10 @@ export type ReconcileOptions = {
   bisect?: boolean | undefined
   /** Also return balances that agree. @default false */
   all?: boolean | undefined
+  /** Divide what rebasing tokens grew by into these periods, for a proposal of adjustments. @default not divided */
+  rebaseBy?: RebasePeriod | undefined
+  /** Receives the number of requests that the division takes, before the first one. @default none */
+  onRebaseStart?: (requests: number) => void
   /** Receives the number of requests that will be sent at least, before the first one. @default none */
   onStart?: (start: { wallets: number; requests: number; lastBlock: number }) => void
   /** Receives one-line progress messages. @default none */
@@ -69,6 +74,8 @@ export type ReconcileResult = ReconcileVerdict &
     /** SHA-256 of the manifest that was compared. */
     manifestSha256: string
     opening: OpeningFindings
+    /** What rebasing tokens grew by, by wallet and token, in chain order; empty if it was not divided. */
+    rebased: readonly RebaseIncome[]
   }
 
 /**
@@ -92,7 +99,11 @@ export async function reconcileOutput(folder: string, options: ReconcileOptions)
     const { reader, counts, close } = await source.openBalances(options.service, output.manifest.job.chain)
     try {
       const verdict = await reconcile(output, { folder, source, reader, wallets, opening, options })
-      return { ...verdict, ...counts, manifestSha256, opening: opening.findings }
+      const { rebaseBy: period, onRebaseStart: onStart = () => {} } = options
+      const { rows, learned } = verdict
+      const rebased =
+        period === undefined ? [] : await divideRebasing(output, { period, reader, rows, learned, onStart })
+      return { ...verdict, ...counts, manifestSha256, opening: opening.findings, rebased }
     } finally {
       await close()
     }
