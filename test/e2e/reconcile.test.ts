@@ -415,6 +415,15 @@ test('proposes an adjustment for each difference, with which the ledger agrees',
   expect(adjusted).toMatchObject({ exit: 0 })
 })
 
+test('stops at the limit of requests, and divides only what it proposes', async () => {
+  const { url, requests } = await startLoopback(service)
+  const args = ['reconcile', plain, '--base-url', url]
+  expect(await runCommand([...args, '--max-requests', '2'])).toMatchObject({ exit: 9 })
+  expect(requests.length).toBeLessThanOrEqual(2)
+  const divided = await runCommand([...args, '--rebase-by', 'day'])
+  expect(divided).toMatchObject({ exit: 2, stderr: expect.stringContaining('--write-adjustments') })
+})
+
 test('stores the verdict; status and balances show it, and verify accepts it', async () => {
   const output = join(tempFolder(), 'copy')
   cpSync(plain, output, { recursive: true, filter: (path) => !path.endsWith('reconciliation.json') })

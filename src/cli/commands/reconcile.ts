@@ -50,6 +50,9 @@ const options = [
     'With --write-adjustments: divide what rebasing tokens grew by (default: year; one request per wallet and period)',
     { choices: REBASE_PERIODS },
   ),
+  option('max-requests <n>', 'Stop after this many requests, with exit code 9 and without a verdict', {
+    parse: count(),
+  }),
   option('bisect', 'Do not search for the transaction with which a difference begins', { negatable: true }),
   option('all', 'Include balances that agree'),
   resultFormatOption,
@@ -93,7 +96,16 @@ async function reconcile(outputArg: string, args: OptionValues<typeof options>):
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   const access = { args, operation: 'balances', interruption: STARTS_OVER } as const
   await withService(located, access, async ({ service, log }) => {
-    const request = { service, wallets, sample, opening, adjustments, accept, all, bisect }
+    const request = {
+      service: { ...service, maxRequests: args.maxRequests },
+      wallets,
+      sample,
+      opening,
+      adjustments,
+      accept,
+      all,
+      bisect,
+    }
     const divided = proposal === undefined ? {} : { rebaseBy: rebaseBy ?? 'year' }
     const result = await reconcileAndStore(located, { ...request, ...divided }, log)
     for (const line of openingLines(opening, result.opening)) log.warn(line)
