@@ -22,7 +22,7 @@ export type ReportDiagnostic = (diagnostic: Diagnostic) => void
 
 export type Diagnostics = {
   readonly report: ReportDiagnostic
-  /** Throws JOB_INVALID with all diagnostics so far, if there are any, wrapped to lines of at most 80 columns. */
+  /** Throws JOB_INVALID with all diagnostics so far, if there are any, each on one line, so that it can be searched for. */
   readonly throwIfAny: () => void
 }
 
@@ -47,16 +47,6 @@ export function invalidValue(raw: RawValue, problem: string | Problem): Diagnost
   return { location, field, found: formatRawValue(raw), ...stated }
 }
 
-/** Merges the lines of several messages. A diagnostic that occurs in several, such as that of an option, is kept once. */
-export function mergeDiagnostics(messages: readonly (readonly string[])[]): string[] {
-  const diagnostics = messages.map((lines) => {
-    const starts = lines.flatMap((line, at) => (at === 0 || !line.startsWith(INDENT) ? at : []))
-    return starts.map((start, at) => lines.slice(start, starts[at + 1]))
-  })
-  const byText = new Map(diagnostics.flat().map((lines) => [lines.join('\n'), lines]))
-  return [...byText.values()].flat()
-}
-
 /** Returns a fix for options and variables if no line of a file is wrong, or undefined for the default fix of JOB_INVALID. */
 function fixFor(diagnostics: readonly Diagnostic[]): string | undefined {
   if (diagnostics.every(({ isUnreadable = false }) => isUnreadable)) return UNREADABLE_FIX
@@ -77,8 +67,7 @@ function listDiagnostics(diagnostics: Diagnostic[]): string[] {
   const shown = diagnostics.toSorted(compareLocations).slice(0, MAX_SHOWN_DIAGNOSTICS)
   const more = diagnostics.length - shown.length
   const notes = new Set(shown.flatMap(({ note }) => note ?? []))
-  const footnotes = [...notes].flatMap((note) => wrapTexts(note.split(' ')))
-  return [...shown.flatMap(formatDiagnostic), ...(more > 0 ? [`and ${more} more`] : []), ...footnotes]
+  return [...shown.flatMap(formatDiagnostic), ...(more > 0 ? [`and ${more} more`] : []), ...notes]
 }
 
 /** What is found in place of a file that does not exist. */
@@ -96,12 +85,8 @@ function formatDiagnostic({ location, field, found, expected, didYouMean, more =
   const hint = didYouMean === undefined ? '' : ` (did you mean ${formatSuggestion(didYouMean, found)}?)`
   if (found === NO_SUCH_FILE && field === undefined && !('option' in location))
     return [`${location.file.replace(/\p{Cc}/gu, '\ufffd')}: ${found}`]
-  const [start, rest] = [`${subject}: found ${found},`, `expected ${expected}${hint}`]
-  const text = wrapTexts([
-    start,
-    ...(INDENT.length + rest.length <= MAX_LINE_WIDTH ? [rest] : rest.split(' ')),
-  ])
-  return more > 0 ? [...text, `and ${more} more`] : text
+  const text = `${subject}: found ${found}, expected ${expected}${hint}`
+  return more > 0 ? [text, `and ${more} more`] : [text]
 }
 
 /** Shows a number, boolean or list without quotes if it was given as text, because the quotes were the mistake. */
@@ -109,22 +94,6 @@ function formatSuggestion(suggestion: string, found: string): string {
   return found.startsWith('"') && /^(\d+|true|false|\[.*\])$/.test(suggestion)
     ? suggestion
     : JSON.stringify(suggestion)
-}
-
-const MAX_LINE_WIDTH = 80
-/** Prefix of lines that continue the line above. */
-const INDENT = '  '
-
-/** Joins texts to lines of at most 80 columns without breaking a text. All lines but the first are indented. */
-function wrapTexts(texts: readonly string[]): string[] {
-  const lines: string[] = []
-  for (const text of texts) {
-    const last = lines.at(-1)
-    if (last === undefined) lines.push(text)
-    else if (last.length + 1 + text.length <= MAX_LINE_WIDTH) lines[lines.length - 1] = `${last} ${text}`
-    else lines.push(`${INDENT}${text}`)
-  }
-  return lines
 }
 
 /** Location of a value: a position in a file (line and column from 1), or the name of an option or variable. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { FAILURES } from '../../src/core/model/errors.ts'
 import { FIELDS } from '../../src/job/fields/fields.ts'
-import { A, jobOf, refusalOf } from '../job/helpers.ts'
+import { A, jobOf } from '../job/helpers.ts'
 import { blocksOf, pageAt, ROOT, rowsOf, sectionOf } from './pages.ts'
 
 const PAGE = pageAt('jobs/README.md')
@@ -37,24 +37,6 @@ test('the addresses file in jobs/README.md is valid', async () => {
   const [{ text } = { text: '' }] = blocksOf(PAGE).filter(({ language }) => language === 'csv')
   const job = await jobOf('chain: 1\naddressesFile: wallets.csv\n', { beside: { 'wallets.csv': text } })
   expect(job.wallets.map(({ label }) => label)).toEqual(['savings, Anna', 'cold'])
-})
-
-describe('validation errors in jobs/README.md', () => {
-  const errors = rowsOf(sectionOf(PAGE, '## Validation errors'))
-
-  test('has more than twenty entries', () => {
-    expect(errors.length).toBeGreaterThan(20)
-  })
-
-  test.for(errors)('%s produces the message on the page', async ([written, expected]) => {
-    const [line = ''] = codeIn(written)
-    const [says = ''] = codeIn(expected)
-    const text = written?.endsWith('a second time') ? `${withLeast('')}${line}` : withLeast(line)
-    const { code, message } = await refusalOf(text)
-    expect(code).toBe('JOB_INVALID')
-    expect(message).toContain(says)
-    expect(message.split('\n')).toHaveLength(1)
-  })
 })
 
 /** Completes a line to a valid job. */

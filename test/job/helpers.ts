@@ -34,13 +34,13 @@ export async function jobOf(text: string | Uint8Array, setting: Setting = {}): P
   return readJob(join(folder, name), { overrides, env })
 }
 
-/** Returns the error of an invalid job, with its folder removed from the message and each diagnostic on one line. */
+/** Returns the error of an invalid job, with its folder removed from the message. */
 export async function refusalOf(text: string | Uint8Array, setting: Setting = {}): Promise<ExportError> {
   const { name = 'job.yaml', overrides = {}, env = {}, beside = {} } = setting
   const folder = await folderWith({ ...beside, [name]: text })
   const thrown = await readJob(join(folder, name), { overrides, env }).catch((error: unknown) => error)
   if (!(thrown instanceof ExportError)) throw new Error(`expected a refusal, got ${JSON.stringify(thrown)}`)
-  return new ExportError(thrown.code, thrown.message.replaceAll(`${folder}/`, '').replaceAll('\n  ', ' '))
+  return new ExportError(thrown.code, thrown.message.replaceAll(`${folder}/`, ''))
 }
 
 /** An invalid job, and the text that its error must contain: location, field, value and expectation. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readJob } from '../../src/job/read-job.ts'
-import { A, B, expectRefusal, folderWith, jobOf, LEAST, type Wrong } from './helpers.ts'
+import { A, B, expectRefusal, folderWith, jobOf, LEAST, refusalOf, type Wrong } from './helpers.ts'
 
 const list = (lines: string) => `chain: 1\naddresses:\n${lines}service:\n  baseUrl: demo\n`
 
@@ -212,12 +212,10 @@ const VALUES: readonly Wrong[] = [
 
 test.for([...YAML_MISTAKES, ...VALUES])('reports the mistake and the correction when %s', expectRefusal)
 
-test('reports each YAML error separately', async () => {
+test('reports a YAML error once, on one line', async () => {
   for (const [, text] of YAML_MISTAKES.slice(0, 3)) {
     const folder = await folderWith({ 'job.yaml': text })
-    await expect(readJob(join(folder, 'job.yaml'), { overrides: {}, env: {} })).rejects.toThrow(
-      /^[^\n]*\n[^\n]*$/,
-    )
+    await expect(readJob(join(folder, 'job.yaml'), { overrides: {}, env: {} })).rejects.toThrow(/^[^\n]*$/)
   }
 })
 
@@ -244,4 +242,50 @@ test.for([
 ])('accepts the base URL %s with or without the version', async (baseUrl) => {
   const { service } = await jobOf(`${LEAST}service:\n  baseUrl: ${baseUrl}\n`)
   expect(service.baseUrl).toBe('https://api.example.com')
+})
+
+/** Mistakes in one line of a job that is complete otherwise. */
+const WRONG_LINES: readonly (readonly [line: string, says: string])[] = [
+  ['adress: x', `found the key "adress", expected a field's name (did you mean "addresses"?)`],
+  ['network: avax', '(did you mean "chain"?)'],
+  ['end_block: 9', '(did you mean "endBlock"?)'],
+  ['baseUrl: https://api.example.com', '(did you mean "service.baseUrl"?)'],
+  ['escapeFormulas: false', 'expected the option --no-escape-formulas on the command line'],
+  ['apiKey: 123', 'found a key (not shown), expected no API key in a job file'],
+  ['chain: 1\nchain: 2', 'found the key "chain" again, expected each key once'],
+  ['chain: a/b', 'found "a/b", expected a chain id'],
+  ['addresses: []', 'found an empty list, expected at least one address'],
+  ['addresses: ["0x58A5…1b25"]', 'expected 0x and 40 hexadecimal digits (the full address)'],
+  ['addresses: [vitalik.eth]', '(names are not looked up)'],
+  [
+    'addresses: ["0x58a57ED9d8d624cBD12e2C467D34787555bB1b25"]',
+    'expected 0x58A57ed9d8d624cBD12e2C467D34787555bB1b25, by its checksum (EIP-55)',
+  ],
+  ['name: ../x', 'found "../x", expected a name of 1 to 64 of a-z, 0-9, ".", "_" and "-"'],
+  ['startBlock: -1', 'found -1, expected an integer, 0 or more'],
+  ['startBlock: 17_000_000', '(did you mean 17000000?)'],
+  ['endBlock: 0', 'found 0, expected an integer, 1 or more'],
+  ['tables: ledger', 'found "ledger", expected a list of at least one of transactions,'],
+  ['tables: [ledgers]', '(did you mean "ledger"?)'],
+  ['format: CSV', 'found "CSV", expected one of csv, parquet (did you mean "csv"?)'],
+  ['compression: zstd', 'found "zstd", expected one of none, gzip (the format is csv)'],
+  ['maxRowsPerFile: 0', 'found 0, expected an integer, 1 or more'],
+  ['targetFileSize: 12', 'expected a size such as 256MB: a whole number from 1 with KB, MB or GB'],
+  ['partitionBy: week', 'expected none, day, month or blocks:<n>, n a whole number from 1'],
+  ['concurrency: 257', 'found 257, expected an integer, 1 to 256'],
+  ['finality: 90', '(did you mean "90s"?)'],
+  ['keepRaw: yes', '(did you mean true?)'],
+  ['nativeSymbol: ""', 'expected text of 1 to 32 characters, none of them a control character'],
+  ['service: demo', 'found text, expected a mapping of baseUrl'],
+  ['service: { baseUrl: api.example.com }', 'expected an http or https URL'],
+  ['service: { apiKeyHeader: Host }', 'expected a header that HTTP itself does not use'],
+  ['service: { timeout: 61m }', 'expected a duration from 1ms to 1h'],
+]
+
+test.for(WRONG_LINES)('%s: the error names the value and what was expected', async ([line, says]) => {
+  const others = [`addresses: ["${A}"]`, 'chain: 1'].filter((field) => !line.startsWith(field.slice(0, 5)))
+  const { code, message } = await refusalOf([...others, line].join('\n').concat('\n'))
+  expect(code).toBe('JOB_INVALID')
+  expect(message).toContain(says)
+  expect(message.split('\n')).toHaveLength(1)
 })

@@ -1,7 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
-import { mergeDiagnostics } from '../../job/diagnostics.ts'
 import { FIELD_OPTIONS } from '../../job/fields/fields.ts'
 import { readInlineJob, readJob } from '../../job/read-job.ts'
 import { type JobOverrides, OVERRIDE_NAMES, overrideName } from '../../job/resolve/overrides.ts'
@@ -46,6 +45,7 @@ export const JOB_GROUPS = {
     'tables',
     'format',
     'table',
+    'numbers',
     'compression',
     'partition-by',
     'target-file-size',
@@ -93,7 +93,7 @@ export async function readJobs(
     invalid.push(reason)
   }
   if (invalid.length > 0) {
-    const lines = mergeDiagnostics(invalid.map((error) => error.lines))
+    const lines = [...new Set(invalid.flatMap((error) => error.lines))]
     const [fix, ...others] = new Set(invalid.map((error) => error.fix))
     throw new ExportError('JOB_INVALID', lines, { fix: others.length === 0 ? fix : undefined })
   }
