@@ -11,9 +11,13 @@ import { assertNotSpecial } from '../../core/platform/special-entries.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import { uploadSidecar } from '../../storage/open-store.ts'
 
+/** Failures of runs that the output refused before they began: it belongs to another job, process or program. */
+const REFUSALS: ReadonlySet<FailureCode | undefined> = new Set(['OUTPUT_LOCKED', 'OUTPUT_CHANGED', 'USAGE'])
+
 /**
- * Writes the report of a job's run to `runs/<run id>.json` of its output. A write error does not fail the
- * run; it is passed to `onNotice`, unless the run itself failed with OUTPUT_FAILED.
+ * Writes the report of a job's run to `runs/<run id>.json` of its output, unless the output refused the run: its reports
+ * are those of the export that it holds. A write error does not fail the run; it is passed to `onNotice`, unless the run
+ * itself failed with OUTPUT_FAILED.
  */
 export async function saveRunReport(
   report: RunReport,
@@ -21,7 +25,7 @@ export async function saveRunReport(
   signal?: AbortSignal,
 ): Promise<void> {
   const { job, error } = report
-  if (error?.code === 'OUTPUT_LOCKED') return
+  if (REFUSALS.has(error?.code)) return
   await writeRunReport(report, signal).catch(() => {
     if (error?.code !== 'OUTPUT_FAILED') onNotice?.(`${job.name}: the run's report could not be written`)
   })
