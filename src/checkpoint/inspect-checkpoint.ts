@@ -1,7 +1,9 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Lookback, NO_LOOKBACK } from '../core/model/lookback.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { diskError } from '../core/platform/disk.ts'
+import { lookbackFinder } from './block-times.ts'
 import type { CheckpointPage } from './checkpoint.ts'
 import { type CheckpointIdentity, isReusable, requireSameIdentity } from './checkpoint-identity.ts'
 import {
@@ -31,6 +33,14 @@ export type CheckpointProgress = {
   remaining(wallet: string): readonly BlockRange[]
 }
 
+/** What the next run is asked to read beyond new blocks. */
+export type Restart = {
+  /** Ignore the checkpoint, as a run that starts over. @default false */
+  fresh?: boolean | undefined
+  /** Blocks at the end that are read and written again. @default none */
+  lookback?: Lookback | undefined
+}
+
 /**
  * Inspects the checkpoint in `folder` without changing it. Throws OUTPUT_CHANGED if it belongs to another
  * job.
@@ -38,14 +48,21 @@ export type CheckpointProgress = {
 export async function inspectCheckpoint(
   folder: string,
   identity: CheckpointIdentity,
+  { fresh = false, lookback = NO_LOOKBACK }: Restart = {},
 ): Promise<CheckpointProgress> {
   const replayed = emptyState(identity, Date.now())
-  await scanRecordLog(join(folder, CHECKPOINT_FILE), (header, location) => replay(replayed, header, location))
+  if (!fresh)
+    await scanRecordLog(join(folder, CHECKPOINT_FILE), (header, location) =>
+      replay(replayed, header, location),
+    )
   const state = isReusable(replayed) ? emptyState(identity, Date.now()) : replayed
   requireSameIdentity(state)
   const { isDone } = state
   const at = Date.now()
-  if (isDone) applyNext(state, { at, cutoffMs: at, from: writtenEnd(state) })
+  if (isDone) {
+    const from = lookbackFinder(state.times, lookback, state.base)(writtenEnd(state))
+    applyNext(state, { at, cutoffMs: at, from, lookback })
+  }
   return {
     hasRun: state.session > 0,
     isDone,

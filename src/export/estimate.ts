@@ -116,28 +116,34 @@ function remainingUsage(job: Job, { wallets, pages, items, head }: JobState, int
 
 /**
  * Estimates an incremental run: an existing wallet takes as much as in the last incremental run, a new wallet
- * as much as the average complete history of the others.
+ * as much as the average complete history of the others. In a run that starts over, each wallet takes as much as its
+ * exported history.
  */
 function incrementalUsage(
-  { wallets, manifest }: JobState,
+  { state, wallets, manifest }: JobState,
   { runs, listings, pageSize }: { runs: readonly PastRun[]; listings: number; pageSize: number },
 ): Usage {
   if (manifest === undefined) return undefined
-  const exported = new Map(manifest.coverage.map((covered) => [covered.address, covered]))
+  const exported = new Map(manifest.coverage.map(({ address, transactions }) => [address, transactions]))
   const open = wallets.filter(({ remaining }) => remaining.length > 0)
-  const added = open.filter(({ address }) => !exported.has(address)).length
+  const complete = open.filter(({ address }) => state === 'not begun' || !exported.has(address))
+  const added = complete.length
   const lastIncremental = runs.find(
     (run) => run.error === null && isIncremental(run, manifest.job.startBlock),
   )
   if (lastIncremental === undefined && added < open.length) return undefined
   const share =
     lastIncremental === undefined ? 0 : (open.length - added) / Math.max(1, lastIncremental.wallets)
-  const transactionsPerWallet = meanTransactions(manifest.coverage)
+  const mean = meanTransactions(manifest.coverage)
+  let [requests, transactions] = [0, 0]
+  for (const { address } of complete) {
+    const count = exported.get(address) ?? mean
+    requests += Math.ceil((count + 1) / pageSize) + listings - 1
+    transactions += count
+  }
   return {
-    requests:
-      share * (lastIncremental?.requests ?? 0) +
-      added * (Math.ceil((transactionsPerWallet + 1) / pageSize) + listings - 1),
-    transactions: share * (lastIncremental?.transactions ?? 0) + added * transactionsPerWallet,
+    requests: share * (lastIncremental?.requests ?? 0) + requests,
+    transactions: share * (lastIncremental?.transactions ?? 0) + transactions,
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { inspectAnyCheckpoint, inspectCheckpoint } from '../checkpoint/inspect-checkpoint.ts'
+import { inspectAnyCheckpoint, inspectCheckpoint, type Restart } from '../checkpoint/inspect-checkpoint.ts'
 import { ExportError, toExportError } from '../core/model/errors.ts'
 import { atomicListing, BLOCKS } from '../core/model/listings.ts'
 import { completeEnd, endOfExport, type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
@@ -42,14 +42,19 @@ export type JobState = {
   store: FileSizes
 }
 
-/** Inspects a job's output and the remaining blocks without changing anything. Throws OUTPUT_CHANGED. */
-export async function inspectJob(job: Job): Promise<JobState> {
+/**
+ * Inspects a job's output and the remaining blocks without changing anything. Throws OUTPUT_CHANGED.
+ *
+ * @param restart what the next run is asked to read again
+ */
+export async function inspectJob(job: Job, restart: Restart = {}): Promise<JobState> {
   const store = await inspectStore(job)
   await assertNoSpecialEntries(job.output, 'VERIFY_FAILED')
   await requireSafeManifest(job.output)
   const manifest = await readManifestIfExists(job.output)
-  const checkpoint = await inspectCheckpoint(privateFolder(job), checkpointIdentity(job))
-  const done = !checkpoint.hasRun && (await isJobComplete(job, store))
+  const checkpoint = await inspectCheckpoint(privateFolder(job), checkpointIdentity(job), restart)
+  const { fresh = false } = restart
+  const done = !fresh && !checkpoint.hasRun && (await isJobComplete(job, store))
   const wallets = job.wallets.map((wallet) => ({
     ...wallet,
     remaining: done
@@ -62,7 +67,7 @@ export async function inspectJob(job: Job): Promise<JobState> {
     ? 'complete'
     : checkpoint.hasRun && !checkpoint.isDone
       ? 'unfinished'
-      : manifest === undefined
+      : fresh || manifest === undefined
         ? 'not begun'
         : 'exported'
   const blocks = done || job.kind === 'wallets' ? [] : checkpoint.remaining(BLOCKS)

@@ -231,7 +231,10 @@ async function runJob({ job, stats }: JobStats, { shared, options, demoUrl, id }
 }
 
 /** Undefined for the default. */
-function lookbackOf({ lookbackBlocks: blocks, lookbackMs: ms }: RunOptions): Lookback | undefined {
+export function lookbackOf({
+  lookbackBlocks: blocks,
+  lookbackMs: ms,
+}: Pick<RunOptions, 'lookbackBlocks' | 'lookbackMs'>): Lookback | undefined {
   return blocks === undefined && ms === undefined ? undefined : { blocks: blocks ?? 0, ms: ms ?? 0 }
 }
 

@@ -211,6 +211,13 @@ test('plan reports what is known and unknown about the next run', async () => {
   expect(await run(job)).toBe(0)
   const { stdout } = await runCommand(['plan', job])
   expect(stdout).toContain('  quota  at least 2 requests, about 2 in all\n')
+  const again = await runCommand(['plan', job, '--lookback', '21'])
+  expect(again.stdout).toContain(`  ${A}  blocks [400, head)\n`)
+  const fresh = await runCommand(['plan', job, '--fresh'])
+  expect(fresh.stdout).toMatch(
+    /^two: starts over, 2 wallets of 2 to read .*\n {2}quota .*about \d\d+ in all\n/,
+  )
+  expect(fresh.stdout).toContain(`  ${A}  blocks [0, head)\n`)
   expect(stdout).toMatch(/\n {2}time {3}about .+: [\d.]+ requests\/s as in the last run, up to 16 at once\n/)
   expect(stdout).toMatch(/\n {2}disk {3}about 0 B: [\d.]+ KB a transaction\n/)
   expect(stdout.split('\n').filter((line) => line.length > 80 && !line.startsWith('two: '))).toEqual([])

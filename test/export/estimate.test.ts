@@ -55,6 +55,16 @@ test('before the first run, only the minimum of one request per wallet is known'
   })
 })
 
+test('a run that starts over takes as much as the exported history of each wallet', () => {
+  const coverage = manifest.coverage.map((wallet, at) => ({ ...wallet, transactions: [150, 20][at] ?? 0 }))
+  const exported = { ...manifest, coverage }
+  const state = stateOf({ [A]: toHead(0), [B]: toHead(0), [C]: toHead(0) }, { manifest: exported })
+  const { minRequests, requests, bytes } = estimateRun(open, state, [runOf({ fromBlock: 90 })])
+  // The wallet that is new counts as the mean of 85 transactions.
+  expect({ minRequests, requests }).toEqual({ minRequests: 3, requests: 2 + 1 + 1 })
+  expect(bytes).toBeCloseTo((400_000 / 170) * (150 + 20 + 85))
+})
+
 test('with the listing of internal transactions, each wallet takes another request', () => {
   const full = testJob({ addresses: [A, B], endBlock: undefined, internals: 'full' })
   const begun = stateOf({ [A]: toHead(0), [B]: toHead(0) })

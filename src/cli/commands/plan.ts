@@ -4,6 +4,7 @@ import { requireFeatures } from '../../export/check-job.ts'
 import { estimateRun } from '../../export/estimate.ts'
 import { readPastRuns } from '../../export/history/past-runs.ts'
 import { inspectJob } from '../../export/inspect-output.ts'
+import { lookbackOf } from '../../export/run.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import { formatCount, formatInteger, formatRanges } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
@@ -17,6 +18,7 @@ import {
   overrideOptions,
   readJobsOrInlineJob,
 } from '../options/jobs.ts'
+import { lookbackOption } from '../options/parsers.ts'
 import { estimateLines, reconcileLine } from '../plan-lines.ts'
 import { requireReconcilable } from '../reconcile-jobs.ts'
 
@@ -28,6 +30,8 @@ export const command = defineCommand({
   options: [
     ...inlineJobOptions,
     ...overrideOptions,
+    option('fresh', 'Estimate a run that discards the existing export and starts over'),
+    lookbackOption,
     option('reconcile', 'Also estimate the requests of run --reconcile'),
   ],
   groups: JOB_GROUPS,
@@ -35,14 +39,20 @@ export const command = defineCommand({
   run: ({ jobs, ...args }) => plan(jobs, args),
 })
 
-type PlanArguments = Overrides & InlineJobArguments & { reconcile?: boolean }
+type PlanArguments = Overrides &
+  InlineJobArguments & {
+    fresh?: boolean
+    lookback?: { lookbackBlocks?: number; lookbackMs?: number }
+    reconcile?: boolean
+  }
 
 async function plan(files: string[], args: PlanArguments): Promise<void> {
   const jobs = await readJobsOrInlineJob(files, args)
   if (args.reconcile) requireReconcilable(jobs)
+  const lookback = args.lookback && lookbackOf(args.lookback)
   for (const job of jobs) {
     requireFeatures(job)
-    const state = await inspectJob(job)
+    const state = await inspectJob(job, { fresh: args.fresh, lookback })
     const { wallets, blocks } = state
     const unfinished = wallets.filter(({ remaining }) => remaining.length > 0)
     const remainingText =
@@ -50,9 +60,11 @@ async function plan(files: string[], args: PlanArguments): Promise<void> {
         ? remainingBlocks(job, blocks)
         : `${formatCount(unfinished.length, 'wallet')} of ${wallets.length}`
     print(
-      `${job.name}: ${state.state}, ${remainingText} to read (chain ${job.chain}, output ${outputName(job)})`,
+      `${job.name}: ${args.fresh ? 'starts over' : state.state}, ${remainingText} to read (chain ${job.chain}, output ${outputName(job)})`,
     )
-    const estimate = estimateRun(job, state, await readPastRuns(job.output))
+    // Earlier runs tell nothing about the transactions of a lookback of another size.
+    const runs = lookback === undefined ? await readPastRuns(job.output) : []
+    const estimate = estimateRun(job, state, runs)
     if (estimate.minRequests + (estimate.atomicRequests ?? 0) > 0)
       print(estimateLines(estimate, job, state.manifest))
     if (args.reconcile) print(await reconcileLine(job, state.manifest !== undefined))

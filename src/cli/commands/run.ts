@@ -44,6 +44,7 @@ export const command = defineCommand({
   ],
   groups: {
     ...JOB_GROUPS,
+    Service: [...JOB_GROUPS.Service, 'queue'],
     'After the run': ['load', 'report', 'reconcile', 'accept'],
     Monitoring: ['metrics-file', 'otlp-endpoint', 'ping', 'json', 'log-format', 'quiet', 'verbose'],
   },
