@@ -8,6 +8,7 @@ import { isoTimeSql, textColumns, typedColumns, unescapedSql } from '../formats/
 import type { DataFile } from '../formats/format.ts'
 import { FORMATS, sourceSql } from '../formats/index.ts'
 import { mismatchError } from '../read/check-files.ts'
+import { readingProblem } from '../read/engine-message.ts'
 import type { TextRow } from '../read/scratch-database.ts'
 import { engineError } from './engine-error.ts'
 
@@ -171,7 +172,8 @@ export function readError({ name, readable }: LocalFile, cause: unknown): Export
   const text = cause instanceof Error ? cause.message : String(cause)
   const message = readable.paths.reduce((text, path) => text.replaceAll(path, name), text)
   if (!CONTENT_ERROR.test(message)) return engineError(name, new Error(message))
-  return mismatchError(name, `it cannot be read: ${message.split('\n', 1)[0]?.slice(0, 300)}`)
+  const { at, reason } = readingProblem(message)
+  return mismatchError(`${name}${at}`, `it cannot be read: ${reason}`)
 }
 
 /** DuckDB error classes that are caused by a file's content. */

@@ -22,6 +22,7 @@ import {
 import type { DataFile } from '../formats/format.ts'
 import { FORMATS, hasEscapedText, openDataFile, sourceSql } from '../formats/index.ts'
 import { checkContent } from './check-files.ts'
+import { readingProblem } from './engine-message.ts'
 import { type CsvColumns, readExportCsvRows } from './export-csv-rows.ts'
 import { formatValue, openFindings } from './findings.ts'
 import { RESTATE_LEDGER, readLargestDecimals, readsDecimals, scalerOf } from './largest-decimals.ts'
@@ -126,8 +127,9 @@ function openFiles(folder: string, watch: ExportWatch, manifest: Manifest) {
     const knownError =
       thrown instanceof ExportError ? thrown : toScratchError(thrown, scratch?.scratchFolder ?? tmpdir())
     if (knownError !== undefined) return knownError
-    const reason = (thrown as Error).message.replaceAll(`${scratch?.folder ?? folder}/`, '').slice(0, 300)
-    return unreadableFileError(path, reason, thrown)
+    const message = (thrown as Error).message.replaceAll(`${scratch?.folder ?? folder}/`, '')
+    const { at, reason } = readingProblem(message)
+    return unreadableFileError(`${path}${at}`, reason, thrown)
   }
   const eachSource = async (
     table: TableName,

@@ -3,6 +3,7 @@ import { ExportError } from '../core/model/errors.ts'
 import { toScratchError } from '../core/platform/scratch-folder.ts'
 import { NOT_AN_INTEGER } from './amount-sql.ts'
 import { unreadableFileError } from './dataset.ts'
+import { CSV_ERROR, oneLine, readingProblem } from './engine-message.ts'
 import { NOT_EXACT, ORDER_KEY } from './exact-amounts.ts'
 import { DECIMAL_DIGITS } from './exact-numbers.ts'
 import type { DecimalTypes } from './views.ts'
@@ -47,20 +48,14 @@ export async function rethrowQueryError(thrown: unknown, context: QueryErrorCont
   if (!mayBeUnreadable || (await context.areFilesReadable?.()) === true)
     // The statement was valid for the type of the first run.
     throw context.refusal ?? usage(engineMessage, FIX)
-  const line = CSV_ERROR.exec(engineMessage)?.[1]
-  if (line !== undefined)
-    throw unreadableFileError(
-      `${CSV_FILE.exec(engineMessage)?.[1] ?? folder}:${line}`,
-      csvErrorReason(engineMessage),
-      thrown,
-    )
-  throw unreadableFileError(folder, oneLine(engineMessage), thrown)
+  const { at, reason } = readingProblem(engineMessage)
+  const file = at === '' ? folder : (CSV_FILE.exec(engineMessage)?.[1] ?? folder)
+  throw unreadableFileError(`${file}${at}`, reason, thrown)
 }
 
 /** What the text of decimals causes within the macro of `units`. */
 const STRING_DECIMALS = /function call "\+\(STRING_LITERAL, INTEGER_LITERAL\)"/
 
-const CSV_ERROR = /^[\w ]+ Error: CSV Error on Line: (\d+)$/m
 /** DuckDB reports a missing file as one that a statement may not access. */
 const READ_ERROR = new RegExp(`^(IO|Invalid Input|Invalid|Permission) Error: |${CSV_ERROR.source}`, 'm')
 
@@ -74,9 +69,6 @@ function splitLines(text: string): string[] {
   return [oneLine(problem), ...location.split('\n').filter((line) => line !== '')]
 }
 
-/** Replaces line breaks, which messages must not contain, with spaces. */
-export const oneLine = (text: string): string => text.trim().replaceAll(/\s*[\r\n]\s*/g, ' ')
-
 const LOCATION = /\n+LINE \d+: .*\n *\^\s*$/
 
 /**
@@ -84,11 +76,6 @@ const LOCATION = /\n+LINE \d+: .*\n *\^\s*$/
  * users.
  */
 const CSV_FILE = /^ *file = (.+)$/m
-
-/** The reason why a row is invalid; DuckDB prints it below the row. */
-function csvErrorReason(engineMessage: string): string {
-  return /^Error when .*|^(Expected|Value|Found|Maximum) .*/m.exec(engineMessage)?.[0] ?? 'invalid row'
-}
 
 /** USAGE for a statement that computes with decimals which can only be ordered. */
 export class OrderedUseError extends ExportError {}

@@ -13,6 +13,7 @@ import {
 } from '../../core/table/index.ts'
 import { textColumns } from '../../formats/column-sql.ts'
 import { FORMATS, openDataFile, sourceSql } from '../../formats/index.ts'
+import { readingProblem } from '../../read/engine-message.ts'
 import { type Findings, formatValue } from '../../read/findings.ts'
 import type { ScratchDatabase } from '../../read/scratch-database.ts'
 import { describeCell, SQL_TYPES, typedCellSql, validCellSql } from './cells.ts'
@@ -115,10 +116,9 @@ async function loadOne(context: TableLoadContext, tableFile: TableFile): Promise
     if (scratchError !== undefined) throw scratchError
     // A full temporary folder is not a problem of the export.
     if (error instanceof ExportError && error.code === 'OUTPUT_FAILED') throw error
-    const reason = String((error as Error).message)
-      .replaceAll(`${database.folder}/`, '')
-      .slice(0, 300)
-    return findings.expect(false, () => `${file.path}: cannot be read: ${reason}`)
+    const message = String((error as Error).message).replaceAll(`${database.folder}/`, '')
+    const { at, reason } = readingProblem(message)
+    return findings.expect(false, () => `${file.path}${at}: cannot be read: ${reason}`)
   }
 }
 

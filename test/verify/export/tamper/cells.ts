@@ -24,12 +24,12 @@ export const cells: readonly Tampering[] = [
   },
   {
     what: 'a row with an extra cell',
-    says: new RegExp(`^${ERC20}: cannot be read`),
+    says: new RegExp(`^${ERC20}:\\d+: cannot be read: Expected Number of Columns: \\d+ Found: \\d+$`),
     writing: { edit: { erc20_transfers: (csv) => csv.replace(/\n$/, ',extra\n') } },
   },
   {
     what: 'a row with a missing cell',
-    says: new RegExp(`^${ERC20}: cannot be read`),
+    says: new RegExp(`^${ERC20}:\\d+: cannot be read: Expected Number of Columns: \\d+ Found: \\d+$`),
     writing: { edit: { erc20_transfers: (csv) => csv.replace(/,[^,]*\n$/, '\n') } },
   },
   {
