@@ -40,7 +40,13 @@ import {
   type TimeRange,
 } from './options.ts'
 import { matchOwnTransfers } from './paid-swaps.ts'
-import { type ConversionSource, type Outputs, readConversionPrices, withSources } from './sources.ts'
+import {
+  type ConversionSource,
+  type Outputs,
+  readConversionPrices,
+  selectorOf,
+  withSources,
+} from './sources.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
 import type { Conversion, TextWriter, UsedPlaceholders } from './text-writer.ts'
 import { readOpeningMovements, streamTransactions, type Transactions } from './transactions.ts'
@@ -137,6 +143,7 @@ async function convertSources(
   const isWithin = ({ time }: Movement) => time >= period.from && time < period.to
   const bridges = all.filter(({ sent, received }) => isWithin(sent) || isWithin(received))
   const replaceBridges = bridgeReplacer(bridges)
+  const isSelected = selectorOf(sources, options.wallets)
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()
   const writer = await openWriter({
@@ -151,13 +158,13 @@ async function convertSources(
   try {
     const target = await openConversionTarget(options, files)
     const onSpam = (movement: Movement, reason: string) => {
-      if (isBefore(period, movement)) return
+      if (isBefore(period, movement) || !isSelected(movement)) return
       converted.movements += 1
       omissions.add(toOmitted(movement, reason))
     }
     const transactions = skipEarlier(streamTransactions(opened, read, onSpam), period, writer)
     const describe = (movements: readonly Movement[]) => matchOwnTransfers(replaceBridges(movements))
-    await writeTransactions(transactions, { writer, describe, target }, converted)
+    await writeTransactions(transactions, { writer, describe, isSelected, target }, converted)
   } finally {
     await writer.close?.()
   }
@@ -206,24 +213,28 @@ type DescribedWriter = {
   writer: TextWriter
   /** Marks own transfers that the ledger does not know. Not for formats without types. */
   describe(movements: readonly Movement[]): readonly Movement[]
+  /** Whether a movement is converted. Others only help to describe those of its transaction. */
+  isSelected(movement: Movement): boolean
   target: ConversionTarget
 }
 
 /** Writes all transactions, and increases the counts. */
 async function writeTransactions(
   transactions: Transactions,
-  { writer, describe, target }: DescribedWriter,
+  { writer, describe, isSelected, target }: DescribedWriter,
   converted: Pick<ConversionResult, 'movements' | 'lines' | 'merged' | 'split'>,
 ): Promise<void> {
   for await (const movements of writer.isPerSecond ? bySecond(transactions) : transactions) {
-    const written = writer.isUntyped ? movements : describe(movements)
-    converted.split += written.length - movements.length
+    const written = (writer.isUntyped ? movements : describe(movements)).filter(isSelected)
+    const count = movements.filter(isSelected).length
+    if (written.length === 0) continue
+    converted.split += written.length - count
     for (const { file, text, lines, merged = 0 } of await writer.write(written)) {
       converted.lines += lines
       converted.merged += merged
       target.add(file, text, lines)
     }
-    converted.movements += movements.length
+    converted.movements += count
     await target.flush()
   }
   for (const file of writer.files) target.add(file, '', 0)

@@ -60,6 +60,10 @@ export const roundsAmounts = (to: string): boolean =>
 export const mayBeWorkbook = (to: string): boolean =>
   PRESETS.some(({ name, isForPeople }) => name === to && isForPeople)
 
+/** Whether the rows of a format name the wallet, or each wallet has files of its own. */
+export const namesWallets = (to: string): boolean =>
+  !PRESETS.some(({ name, columns }) => name === to && columns.every(([, role]) => role !== 'wallet'))
+
 /** Whether a format is a journal of plain-text accounting. */
 export const isJournal = (to: string): boolean => JOURNALS.some(({ name }) => name === to)
 

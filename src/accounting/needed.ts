@@ -4,7 +4,13 @@ import { NATIVE } from '../ledger/prices/prices.ts'
 import type { Asset, Movement } from './movement.ts'
 import { safeText } from './names/names.ts'
 import { type ConvertOptions, parsePeriod } from './options.ts'
-import { type ConversionSource, type Outputs, readConversionPrices, withSources } from './sources.ts'
+import {
+  type ConversionSource,
+  type Outputs,
+  readConversionPrices,
+  selectorOf,
+  withSources,
+} from './sources.ts'
 import { readOpeningMovements, transactionsOf } from './transactions.ts'
 
 /** A day on which a conversion needs a price of the native coin or an ERC-20 token. */
@@ -39,16 +45,20 @@ export type NeededOptions = Pick<
  */
 export async function pricesNeeded(
   outputs: Outputs,
-  options: NeededOptions & Pick<ConvertOptions, 'prices'> = {},
+  options: NeededOptions & Pick<ConvertOptions, 'prices' | 'wallets'> = {},
 ): Promise<PriceNeeded[]> {
   return withSources(outputs, options, async (sources) => {
+    const isSelected = selectorOf(sources, options.wallets)
     const prices = await readConversionPrices(sources, options.prices)
     const needed = new Map<string, PriceNeeded>()
     for (const source of sources) {
       const { chain } = source
       const given = prices?.ofChain(chain)
-      for await (const { asset, time } of pricedMovements(source, options))
-        if (given?.at(asset, time) === undefined) addNeeded(needed, { chain, asset, time })
+      for await (const movement of pricedMovements(source, options)) {
+        const { asset, time } = movement
+        if (isSelected(movement) && given?.at(asset, time) === undefined)
+          addNeeded(needed, { chain, asset, time })
+      }
     }
     return sortedPrices(needed)
   })
@@ -121,15 +131,20 @@ export type TickerNeeded = {
  */
 export async function tickersNeeded(
   outputs: Outputs,
-  options: Pick<ConvertOptions, 'from' | 'until' | 'tickers' | 'builtinTickers' | 'excludeSpam'> = {},
+  options: Pick<
+    ConvertOptions,
+    'from' | 'until' | 'tickers' | 'builtinTickers' | 'excludeSpam' | 'wallets'
+  > = {},
 ): Promise<TickerNeeded[]> {
   const period = parsePeriod(options.from, options.until)
   return withSources(outputs, options, async (sources) => {
     const totals = new Map<string, Total>()
+    const isSelected = selectorOf(sources, options.wallets)
     for (const source of sources)
       for await (const movements of transactionsOf(source, period))
         for (const movement of movements)
-          if (!source.spam.has(movement.asset.address ?? '')) addToTotal(totals, movement)
+          if (isSelected(movement) && !source.spam.has(movement.asset.address ?? ''))
+            addToTotal(totals, movement)
     return [...totals.values()].map(toTickerNeeded).sort(byMovements)
   })
 }

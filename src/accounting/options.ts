@@ -21,6 +21,8 @@ export type ConvertOptions = {
   writeBytes?: (bytes: Uint8Array) => Promise<void> | void
   /** Write one file per wallet. @default false */
   perWallet?: boolean
+  /** Addresses or labels of the wallets whose movements are converted. @default all wallets */
+  wallets?: readonly string[] | undefined
   /** Omit movements of tokens that are probably spam or fakes, and list them. @default false */
   excludeSpam?: boolean
   /** UTC days or instants that limit the converted period; a day as `until` is included. @default the whole export */

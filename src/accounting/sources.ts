@@ -2,7 +2,7 @@ import { chainIdOf, evmIdOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
 import { type AdjustmentFindings, addAdjustments, NO_ADJUSTMENTS } from '../ledger/balances/adjustments.ts'
-import { balances } from '../ledger/balances/balances.ts'
+import { balances, selectWallets } from '../ledger/balances/balances.ts'
 import type { ChainWallets } from '../ledger/balances/read-opening.ts'
 import {
   type FungibleAsset,
@@ -13,6 +13,7 @@ import {
 } from '../ledger/prices/prices.ts'
 import { type AddressNames, applyNames } from '../read/address-book.ts'
 import { type Dataset, openDataset, requireLedger } from '../read/dataset.ts'
+import type { Movement } from './movement.ts'
 import { readContractsOfAll } from './names/contracts.ts'
 import { readTickers, type TokenNames } from './names/tickers.ts'
 import type { ConvertOptions } from './options.ts'
@@ -143,8 +144,24 @@ export function requireNewWallets(
   }
 }
 
-/** Reads the spam tokens of all exports of a chain. A token is spam in all of them if it is flagged in one. */
-async function readSpam(sources: readonly NamedSource[]): Promise<ReadonlyMap<string, string>> {
+/** Returns whether a movement is of the wallets with these addresses or labels. Throws USAGE if there is no such wallet. */
+export function selectorOf(
+  sources: readonly ConversionSource[],
+  names: readonly string[] | undefined,
+): (movement: Movement) => boolean {
+  if (names === undefined || names.length === 0) return () => true
+  const coverage = sources.flatMap(({ opened }) => opened.manifest.coverage)
+  const wallets = selectWallets({ coverage }, names)
+  return ({ wallet }) => wallets.has(wallet)
+}
+
+/**
+ * Reads the spam tokens of all exports of a chain, with the reasons. A token is spam in all of them if it is flagged in
+ * one, and never if it has a ticker.
+ */
+export async function readSpam(
+  sources: readonly Pick<NamedSource, 'output' | 'trusted'>[],
+): Promise<ReadonlyMap<string, string>> {
   const rules = new Map<string, Set<string>>()
   for (const { output, trusted } of sources)
     for (const { asset_address: contract, flags } of (await balances(output)).flagged)

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { extname } from 'node:path'
+import { dirname, extname } from 'node:path'
 import type { PriceNeeded, TickerNeeded } from '../accounting/needed.ts'
 import { csvRows } from '../core/platform/csv-rows.ts'
 import {
@@ -134,7 +134,14 @@ export async function openResultFile({
 async function resolveFile(file: string, protectedPaths: ProtectedPaths): Promise<string> {
   const path = await resolveOutputPath(file, protectedPaths, 'Name a file, or omit --out to write to stdout.')
   await assertNotFolder(file)
+  await announceFolder(file)
   return path
+}
+
+/** Says which folder will be created for a file, because its name may contain a mistake. */
+export async function announceFolder(file: string): Promise<void> {
+  const folder = dirname(file)
+  if (!(await exists(folder))) openLog({}).info(`creating the folder ${folder}`)
 }
 
 /** Returns a function that writes a workbook to stdout. Throws USAGE if that is a terminal. */

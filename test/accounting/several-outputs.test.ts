@@ -547,3 +547,45 @@ test('the command converts several outputs, and counts a repeated one once', asy
     new Set(parse<Row>(readFileSync(at('command.csv')), { columns: true }).map(({ chain }) => chain)),
   ).toEqual(new Set(['1', '43114']))
 })
+
+describe('wallets', () => {
+  const ofBoth = [BOTH, ETHEREUM] as const
+
+  test('one wallet becomes the file that it has with one file per wallet', async () => {
+    for (const to of ['koinly', 'generic', 'hledger', 'cointracker']) {
+      const options = { to, map: at('wallet.assets.csv') }
+      const { files } = await convert(ofBoth, { ...options, perWallet: true, out: at(`wallets-${to}`) })
+      for (const wallet of [ANN, BEN]) {
+        const out = at(`wallet-${to}-${wallet}`)
+        const { lines } = await convert(ofBoth, { ...options, wallets: [wallet.toUpperCase()], out })
+        expect(lines).toBeGreaterThan(3)
+        expect(textOf(out)).toBe(textOf(files.find((file) => file.includes(wallet)) ?? ''))
+      }
+    }
+  })
+
+  test('prices and tickers are needed for the movements of one wallet only', async () => {
+    const [all, some] = [await pricesNeeded(BOTH), await pricesNeeded(BOTH, { wallets: [BEN] })]
+    expect(some.length).toBeGreaterThan(0)
+    expect(some.length).toBeLessThan(all.length)
+    const moved = (await tickersNeeded(BOTH, { wallets: [BEN] })).map(({ movements }) => movements)
+    const counted = (await tickersNeeded(BOTH)).map(({ movements }) => movements)
+    expect(moved.reduce((a, b) => a + b, 0)).toBeLessThan(counted.reduce((a, b) => a + b, 0))
+  })
+
+  test('refuses a wallet that no export has', async () => {
+    await expect(convert(ofBoth, { to: 'generic', wallets: ['Nobody'] })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: 'the export has no wallet Nobody',
+    })
+  })
+
+  test('warns if a file has several wallets and no column for them, and names a new folder', async () => {
+    const file = at('new/folder/koinly.csv')
+    const koinly = await runCommand(['convert', BOTH, '--to', 'koinly', '--out', file])
+    expect(koinly.stderr).toContain('2 wallets in one file, and koinly has no column that names them')
+    expect(koinly.stderr).toContain(`creating the folder ${at('new/folder')}\n`)
+    const one = await runCommand(['convert', BOTH, '--to', 'koinly', '--wallet', ANN, '--out', file])
+    expect(one).toMatchObject({ exit: 0, stderr: expect.not.stringMatching(/creating|in one file/) })
+  })
+})

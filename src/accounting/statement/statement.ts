@@ -6,9 +6,10 @@ import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledge
 import type { OpeningFindings } from '../../ledger/balances/read-opening.ts'
 import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
 import { openDataset, requireLedger, requireManifest } from '../../read/dataset.ts'
+import { readTickers } from '../names/tickers.ts'
 import { type PriceNeeded, priceKey, sortedPrices } from '../needed.ts'
 import { instantBefore, type Period, parsePeriod, readTimeRange, type TimeRange } from '../options.ts'
-import { requireNewWallets } from '../sources.ts'
+import { readSpam, requireNewWallets } from '../sources.ts'
 import { ownWalletsOf } from '../transactions.ts'
 import {
   type ClosedPeriod,
@@ -21,7 +22,11 @@ import {
 } from './ledger-sums.ts'
 
 /** Options of `statement`: `year`, or `from` and `until`. @default the year of all movements, if they are of one year */
-export type StatementOptions = PeriodOptions & SumOptions
+export type StatementOptions = PeriodOptions &
+  SumOptions & {
+    /** Leave out the lines of tokens that are probably spam or fakes. @default false */
+    excludeSpam?: boolean | undefined
+  }
 
 /** An export of a statement, and findings about it. */
 export type StatementExport = {
@@ -46,6 +51,8 @@ export type Statement = {
   exports: StatementExport[]
   /** By export, wallet and asset, as balances are sorted. Without assets that had no balance and no movement. */
   lines: StatementLine[]
+  /** Number of lines of spam tokens that were left out. */
+  spamLines: number
   /** The currency of the values; undefined if there are no prices. */
   currency: string | undefined
   /** Prices that are missing, sorted by day, chain and asset. */
@@ -75,6 +82,7 @@ export async function statement(
       options.prices,
       all.map(({ chain }) => chain),
     )
+  const spam = options.excludeSpam ? await readSpamOfChains(outputs) : undefined
   const parts: Part[] = []
   for (const [at, output] of outputs.entries()) {
     const ownWallets = all[at] && ownWalletsOf(all[at].chain, all)
@@ -83,13 +91,21 @@ export async function statement(
     requireNewWallets(part.about, exports, 'leave out one of the exports, or use --wallet')
     parts.push(part)
   }
+  const isSpam = (chain: string, contract: string | null) =>
+    spam?.get(chainIdOf(chain))?.has(contract ?? '') ?? false
+  const stated = parts.flatMap(({ lines }) => lines)
+  const lines = stated.filter(({ chain_id, asset_address }) => !isSpam(chain_id, asset_address))
+  const needed = parts.flatMap(({ pricesNeeded }) => pricesNeeded)
   return {
     period: { from: period.from, until: instantBefore(period.to) },
     exports: parts.map(({ about }) => about),
-    lines: parts.flatMap(({ lines }) => lines),
+    lines,
+    spamLines: stated.length - lines.length,
     currency: parts[0]?.currency,
     pricesNeeded: sortedPrices(
-      new Map(parts.flatMap((part) => part.pricesNeeded.map((price) => [priceKey(price), price]))),
+      new Map(
+        needed.flatMap((price) => (isSpam(price.chain, price.asset) ? [] : [[priceKey(price), price]])),
+      ),
     ),
   }
 }
@@ -98,6 +114,22 @@ export async function statement(
 async function readWallets(outputs: readonly string[]) {
   const manifests = await Promise.all(outputs.map(requireManifest))
   return manifests.map(({ job, coverage }) => ({ chain: chainIdOf(job.chain), coverage }))
+}
+
+/** The spam tokens of each chain of the exports. */
+async function readSpamOfChains(
+  outputs: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+  const sources = await Promise.all(
+    outputs.map(async (output) => {
+      const { job } = await requireManifest(output)
+      return { output, chain: chainIdOf(job.chain), trusted: await readTickers({}, job, undefined) }
+    }),
+  )
+  const spam = new Map<string, ReadonlyMap<string, string>>()
+  for (const chain of new Set(sources.map((source) => source.chain)))
+    spam.set(chain, await readSpam(sources.filter((source) => source.chain === chain)))
+  return spam
 }
 
 /** The part of a statement about one export. */

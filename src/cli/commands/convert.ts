@@ -6,6 +6,7 @@ import {
   FORMAT_NAMES,
   isJournal,
   mayBeWorkbook,
+  namesWallets,
   usesPlaceholders,
 } from '../../accounting/formats.ts'
 import { pricesNeeded, tickersNeeded } from '../../accounting/needed.ts'
@@ -34,10 +35,12 @@ import {
   pricesOption,
   strictOption,
   tickersOption,
+  walletOption,
 } from '../options/export-options.ts'
 import { openLog } from '../options/log.ts'
 import { type LocatedOutput, openOutput } from '../options/output-argument.ts'
 import {
+  announceFolder,
   chooseFormat,
   fileOf,
   formatOfEnding,
@@ -57,6 +60,7 @@ const options = [
     choices: ['csv', 'xlsx'],
   }),
   option('per-wallet', 'Write one file per wallet'),
+  walletOption,
   ...periodOptions,
   option('chain-name <name>', 'Name of the chain in the accounting program'),
   option(
@@ -116,7 +120,7 @@ export const command = defineCommand({
       'One year, as a journal on stdout',
     ],
     [
-      'convert output/avalanche output/ethereum --to koinly --map assets.csv --out koinly.csv',
+      'convert output/avalanche output/ethereum --to cointracking --out both.csv',
       'Several chains in one file',
     ],
   ],
@@ -133,6 +137,7 @@ async function convertOutputs(outputArgs: string[], args: ConvertArguments): Pro
     tickersNeeded: onlyTickers,
     currency,
     maxRequests,
+    wallet: wallets,
     ...rest
   } = args
   const [firstArg, ...otherArgs] = new Set(outputArgs)
@@ -148,7 +153,7 @@ async function convertOutputs(outputArgs: string[], args: ConvertArguments): Pro
   const located: [LocatedOutput, ...LocatedOutput[]] = [await open(firstArg)]
   for (const outputArg of otherArgs) located.push(await open(outputArg))
   const prices = await priceFileOf(located, { ...rest, ...year, currency, maxRequests })
-  const settings = { ...rest, ...year, prices }
+  const settings = { ...rest, ...year, prices, wallets }
   if (!onlyPrices && !onlyTickers)
     return writeConversion(located, withFormat(settings, requirePreset(to)), strict)
   const outputs = foldersOf(located)
@@ -178,6 +183,7 @@ async function writeConversion(
     )
   const isPiped = options.format === 'xlsx' && options.out === undefined
   const outputs = foldersOf(located)
+  if (options.out !== undefined) await announceFolder(options.out)
   const converted = await convert(outputs, {
     ...options,
     write: stdoutWriter().write,
@@ -186,13 +192,27 @@ async function writeConversion(
   reportConversion(converted, options)
   await warnUnmatched(outputs, options)
   let isIncomplete = Object.keys(converted.omitted).length > 0
-  for (const output of outputs) isIncomplete = isDoubtful(await warnIfIncomplete(output)) || isIncomplete
+  const wallets: string[] = []
+  for (const output of outputs) {
+    const manifest = await warnIfIncomplete(output)
+    isIncomplete = isDoubtful(manifest) || isIncomplete
+    for (const { address, transactions } of manifest.coverage) if (transactions > 0) wallets.push(address)
+  }
+  warnOfJoinedWallets(new Set(wallets).size, options)
   if (!strict || !isIncomplete) return
   const names = located.map(({ name }) => name).join(' and ')
   throw new ExportError(
     'RECORDS_REJECTED',
     `the file does not contain all of ${names}, or amounts that may be wrong`,
     { fix: 'The lines above say what is missing and why. Without --strict, the exit code is 0.' },
+  )
+}
+
+/** Warns if a file has the rows of several wallets, and the format has no column that tells them apart. */
+function warnOfJoinedWallets(count: number, { to, perWallet, wallets }: ConvertOptions): void {
+  if (count < 2 || perWallet || wallets?.length === 1 || namesWallets(to)) return
+  openLog({}).warn(
+    `${formatCount(count, 'wallet')} in one file, and ${to} has no column that names them: to import them one by one, use --per-wallet`,
   )
 }
 

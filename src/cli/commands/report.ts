@@ -20,7 +20,7 @@ import {
 } from '../options/export-options.ts'
 import { openLog } from '../options/log.ts'
 import { openOutputs } from '../options/output-argument.ts'
-import { chooseFormat, fileOf, stdoutWriter } from '../result-file.ts'
+import { announceFolder, chooseFormat, fileOf, stdoutWriter } from '../result-file.ts'
 import { waitForStopSignal } from '../signals.ts'
 import { usageError } from '../usage-error.ts'
 import { warnIfRowsMissing } from '../warn-incomplete.ts'
@@ -100,6 +100,7 @@ async function writeReport(
   }
   if (settings.out !== undefined && fileOf(settings.out) === undefined)
     return stdoutWriter().write((await renderReport(folders, settings)).page)
+  if (settings.out !== undefined) await announceFolder(settings.out)
   const { file, bytes, rows } = await report(folders, settings)
   const first = outputs[0]
   const isUploaded = settings.out === undefined && first?.store !== undefined

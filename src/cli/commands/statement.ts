@@ -39,6 +39,7 @@ import {
 import {
   AMOUNTS_DOUBTFUL,
   adjustmentsOption,
+  excludeSpamOption,
   namesOption,
   openingOption,
   outOption,
@@ -66,6 +67,7 @@ const options = [
   pricesOption('fiat values'),
   ...autoPriceOptions,
   pricesNeededOption,
+  excludeSpamOption,
   option('entry-types', 'List the totals of each entry type instead (XLSX always contains them)'),
   strictOption(AMOUNTS_DOUBTFUL),
   option('format <format>', 'Output format (default: the one that the ending of --out names, or table)', {
@@ -182,7 +184,7 @@ function periodLine(
   return `from ${from} to ${until}: ${rows}; ${end}`
 }
 
-function warningsOf({ lines, period, currency }: Statement): string[] {
+function warningsOf({ lines, spamLines, period, currency }: Statement): string[] {
   const unknown = lines.filter((line) => decimalsOf(line) === null).length
   const unpriced = lines.filter(
     (line) => !isNft({ type: line.asset_type }) && Object.values(line.values).includes(null),
@@ -190,6 +192,8 @@ function warningsOf({ lines, period, currency }: Statement): string[] {
   return presentLines(
     Date.parse(period.until) >= Date.now() &&
       'the period has not ended yet: the closing balances are those of the last exported block',
+    spamLines > 0 &&
+      `${formatCount(spamLines, 'line')} of spam tokens left out: \`balances --flags\` lists them`,
     unknown > 0 &&
       `${formatCount(unknown, 'line')} without amounts, because the decimals of the token are unknown: \`balances\` has the values`,
     currency !== undefined &&

@@ -5,6 +5,7 @@ import { checkFile } from '../../../src/accounting/check/check-file.ts'
 import { convert } from '../../../src/accounting/convert.ts'
 import { FORMAT_NAMES } from '../../../src/accounting/formats.ts'
 import { pricesNeeded, tickersNeeded } from '../../../src/accounting/needed.ts'
+import { statement } from '../../../src/accounting/statement/statement.ts'
 import type { JsonObject } from '../../../src/demo-server/json.ts'
 import { balances } from '../../../src/ledger/balances/balances.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
@@ -201,6 +202,18 @@ test('excludeSpam keeps a token that the user names, and leaves it out of the li
   const tickers = tickerFile('spam.csv', `43114,${spam},MINE`)
   for (const to of ['generic', 'rotki'])
     expect(await textOf(to, { excludeSpam: true, tickers })).toContain(spam)
+})
+
+test('a statement without spam has the lines of all other assets', async () => {
+  const { flagged } = await balances(output)
+  const spam = new Set<string | null>(flagged.map(({ asset_address }) => asset_address))
+  const all = await statement([output], { year: '2024', collectsNeeded: true })
+  const some = await statement([output], { year: '2024', collectsNeeded: true, excludeSpam: true })
+  const expected = all.lines.filter(({ asset_address }) => !spam.has(asset_address))
+  expect(some.lines).toEqual(expected)
+  expect([all.spamLines, some.spamLines]).toEqual([0, all.lines.length - expected.length])
+  expect(some.spamLines).toBeGreaterThan(0)
+  expect(some.pricesNeeded).toEqual(all.pricesNeeded.filter(({ asset }) => !spam.has(asset)))
 })
 
 test('prices are still needed by contract', async () => {
