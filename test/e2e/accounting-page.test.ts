@@ -75,7 +75,7 @@ describe('jobs/ACCOUNTING.md, followed literally', () => {
   })
 
   test.for([
-    ['koinly', 'koinly.csv'],
+    ['koinly', 'koinly/Main-0x1b07dfcbcfa9a02ed77bf4f028dd45d9dac6ab68.csv'],
     ['cointracking', 'cointracking.csv'],
     ['rotki', 'rotki/events.csv'],
     ['rotki', 'rotki/trades.csv'],
@@ -85,6 +85,6 @@ describe('jobs/ACCOUNTING.md, followed literally', () => {
     ['hledger', 'mine.journal'],
   ])('produces a file that is valid for %s: %s', async ([to = '', file = '']) => {
     const { stdout } = await runCommand(['convert', '--check', file, '--to', to], {}, { cwd: folder })
-    expect(stdout).toContain(`good for ${to}`)
+    expect(stdout).toContain(`OK for ${to}`)
   })
 })

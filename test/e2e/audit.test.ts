@@ -202,7 +202,7 @@ describe('walletlake audit', () => {
     const { exit, stdout, stderr } = await runCommand(['audit', csv, '--base-url', 'demo', '--sample', '30'])
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
     expect(outputBytes(csv)).toEqual(before)
-    expect(stdout).toMatch(/good by 30 blocks \(\d+ requests; --seed \d+ selects the same ones again\)/)
+    expect(stdout).toMatch(/OK by 30 blocks \(\d+ requests; --seed \d+ selects the same ones again\)/)
   })
 
   test('prints one JSON verdict on stdout and exits with 10 on a mismatch', async () => {

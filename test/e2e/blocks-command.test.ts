@@ -20,7 +20,7 @@ test('validates, plans, exports, verifies and shows the status of a block job', 
   const { url } = await startLoopback(createDataService())
   const { job, output } = writeJob()
   const env = { WALLETLAKE_BASE_URL: url }
-  expect((await runCommand(['validate', job], env)).stdout).toBe(`${job}: good (chain 43114, 421 blocks)\n`)
+  expect((await runCommand(['validate', job], env)).stdout).toBe(`${job}: OK (chain 43114, 421 blocks)\n`)
   const plan = await runCommand(['plan', job], env)
   expect(plan.stdout).toBe(
     [
@@ -35,9 +35,7 @@ test('validates, plans, exports, verifies and shows the status of a block job', 
   const ran = await runCommand(['run', job], env)
   expect(ran).toMatchObject({ exit: 0 })
   expect(ran.stdout).toContain('  421 blocks, 6,500 transactions (423 requests')
-  expect((await runCommand(['verify', output])).stdout).toMatch(
-    /: good \(1 file, 6,500 rows, \d+ checks\)\n$/,
-  )
+  expect((await runCommand(['verify', output])).stdout).toMatch(/: OK \(1 file, 6,500 rows, \d+ checks\)\n$/)
   expect((await runCommand(['status', job])).stdout).toContain('night: complete')
   expect((await runCommand(['plan', job], env)).stdout).toContain('0 blocks of 421 to read')
 })

@@ -39,7 +39,7 @@ test.skipIf(noRedis)('every command of the page works, one after the other', { t
   })
   expect([status, stderr.match(/^[A-Z_]+: .*/m)?.[0]]).toEqual([0, undefined])
   expect(stdout).toMatch(/many: complete in/)
-  expect(stdout).toMatch(/^lake: good /m)
+  expect(stdout).toMatch(/^lake: OK /m)
 })
 
 test.for(['compose-cluster.yaml', 'kubernetes-cluster.yaml'])(

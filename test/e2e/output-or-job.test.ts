@@ -28,9 +28,9 @@ function writeReport(output: string, name: string, report: object): void {
 }
 
 test.for([
-  { command: 'verify', args: [], says: 'good (' },
+  { command: 'verify', args: [], says: 'OK (' },
   { command: 'compact', args: [], says: 'nothing to merge' },
-  { command: 'audit', args: ['--sample', '3'], says: 'good by 3 blocks' },
+  { command: 'audit', args: ['--sample', '3'], says: 'OK by 3 blocks' },
   { command: 'reindex', args: ['--dry-run'], says: 'without metadata' },
 ])('$command accepts a job file in place of its output', async ({ command, args, says }) => {
   const { output, job } = await exported()

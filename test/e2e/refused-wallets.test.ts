@@ -44,7 +44,7 @@ test('every command that reads an export reports the wallets whose rows are miss
   const verified = await command('verify', output)
   expect([verified.exit, verified.stdout]).toEqual([
     0,
-    expect.stringContaining('good, without 1 refused wallet ('),
+    expect.stringContaining('OK, without 1 refused wallet ('),
   ])
   expect(verified.stdout).toContain(`    ${BOB}\n      the service answered 404: address not supported\n`)
   expect(JSON.parse((await command('verify', output, '--json')).stdout)).toMatchObject({
@@ -71,7 +71,7 @@ test('every command that reads an export reports the wallets whose rows are miss
   expect((await run()).exit).toBe(0)
   const complete = await command('convert', output, '--to', 'generic', '--strict')
   expect([complete.exit, complete.stderr]).toEqual([0, expect.not.stringContaining('refused')])
-  expect((await command('verify', output)).stdout).toContain(': good (')
+  expect((await command('verify', output)).stdout).toContain(': OK (')
   expect(JSON.parse((await command('verify', output, '--json')).stdout)).toMatchObject({ refusedWallets: [] })
 })
 

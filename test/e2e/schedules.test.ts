@@ -215,7 +215,7 @@ describe('GitHub Actions', () => {
       env: { PATH: programs() },
       encoding: 'utf8',
     })
-    expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/^output\/mine: good /m)])
+    expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/^output\/mine: OK /m)])
     expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['mine'])
   })
 

@@ -183,7 +183,7 @@ test('every command that reads an export reports what is unknown and what was re
   const verified = await command('verify', output)
   expect([verified.exit, verified.stdout]).toEqual([
     0,
-    expect.stringContaining('good, without 1 rejected record ('),
+    expect.stringContaining('OK, without 1 rejected record ('),
   ])
   for (const line of [STATUS, OWN, REJECTS]) expect(verified.stdout).toContain(line)
   const verdict = await command('verify', output, '--json')

@@ -199,7 +199,7 @@ async function openRound(round: Round): Promise<RoundContext> {
         { ...env, ...endpointOf(locations) },
         { cwd: folder },
       )
-      expect([exit, stdout]).toEqual([0, expect.stringContaining(': good ')])
+      expect([exit, stdout]).toEqual([0, expect.stringContaining(': OK ')])
       const location = locations.get(name)
       const copy = location === undefined ? output(name) : tempFolder()
       if (location !== undefined) await fetchExport(location, copy)

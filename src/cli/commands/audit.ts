@@ -63,7 +63,7 @@ function verdictLines(result: AuditResult, output: string, seed: number | null):
   const line = (number: number, text: string) => `  ${formatInteger(number).padStart(9)}  ${text}`
   return presentLines(
     result.problems,
-    `${output}: ${ok ? 'good' : 'NOT good'} by ${formatCount(blocks, 'block')} (${formatCount(requests, 'request')}${seedHint})`,
+    `${output}: ${ok ? 'OK' : 'not OK'} by ${formatCount(blocks, 'block')} (${formatCount(requests, 'request')}${seedHint})`,
     line(compared, 'exported transactions compared'),
     line(missing, 'missing: listed for a wallet, not exported'),
     line(surplus, 'surplus: exported for a wallet, not listed'),

@@ -253,7 +253,7 @@ async function reportMistakes(file: string, to: string): Promise<void> {
     mistakes += 1
     if (mistakes <= MAX_REPORTED) print(`${place}:${line}: ${message}`)
   })
-  if (mistakes === 0) return print(`${file}: good for ${to} (${formatCount(rows, unitOf(to))})`)
+  if (mistakes === 0) return print(`${file}: OK for ${to} (${formatCount(rows, unitOf(to))})`)
   if (mistakes > MAX_REPORTED) print(`and ${formatCount(mistakes - MAX_REPORTED, 'mistake')} more`)
   throw new ExportError('VERIFY_FAILED', `${file}: ${formatCount(mistakes, 'mistake')} for ${to}`, {
     fix: 'Correct the lines named above, or convert the export again.',

@@ -13,7 +13,7 @@ export const command = defineCommand({
   run: async ({ jobs, ...args }) => {
     for (const job of await readJobs(jobs, args, { needsService: true })) {
       requireFeatures(job)
-      print(`${job.file}: good (chain ${job.chain}, ${jobSize(job)})`)
+      print(`${job.file}: OK (chain ${job.chain}, ${jobSize(job)})`)
     }
   },
 })

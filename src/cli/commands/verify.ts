@@ -60,7 +60,7 @@ function verdictLines(output: string, verdict: Verdict): readonly string[] {
     rejects > 0 && formatCount(rejects, 'rejected record'),
   )
   return presentLines(
-    `${output}: good${lacking.length === 0 ? '' : `, without ${lacking.join(' and ')}`} (${checked})`,
+    `${output}: OK${lacking.length === 0 ? '' : `, without ${lacking.join(' and ')}`} (${checked})`,
     refused,
     [...rejectLines(verdict), ...unknownLines(verdict)].map((line) => `  ${line}`),
     topLevelCalls > 0 &&

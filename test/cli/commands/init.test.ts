@@ -16,7 +16,7 @@ describe('walletlake init', () => {
     expect(written).toMatchObject({ exit: 0, stderr: '' })
     expect(written.stdout).toContain(`Created ${file}: chain 43114, 2 wallets.\nNext:\n`)
     const { stdout } = await runCommand(['validate', file])
-    expect(stdout).toBe(`${file}: good (chain 43114, 2 wallets)\n`)
+    expect(stdout).toBe(`${file}: OK (chain 43114, 2 wallets)\n`)
     expect(readFileSync(file, 'utf8')).toContain(
       `- "${A}"\n  - { address: "${B}", label: "savings, of mine" }`,
     )

@@ -21,7 +21,7 @@ test.for([
   const { exit, stdout } = await runCommand(['validate', join(folder, 'job.yaml'), ...args], env)
   expect({ exit, stdout }).toEqual({
     exit: 0,
-    stdout: `${join(folder, 'job.yaml')}: good (chain 1, 1 wallet)\n`,
+    stdout: `${join(folder, 'job.yaml')}: OK (chain 1, 1 wallet)\n`,
   })
 })
 
@@ -29,7 +29,7 @@ test('reports an error that two jobs share once', async () => {
   const folder = await folderWith({ 'a.yaml': LEAST, 'b.yaml': LEAST })
   const jobs = [join(folder, 'a.yaml'), join(folder, 'b.yaml')]
   const { stderr } = await runCommand(['validate', ...jobs, '--base-url', 'nowhere'])
-  expect(stderr).toMatch(/^JOB_INVALID: --base-url: found "nowhere",\n {2}expected [^\n]+\nfix: /)
+  expect(stderr).toMatch(/^JOB_INVALID: --base-url: found "nowhere", expected [^\n]+\nfix: /)
 })
 
 test.for(['run', 'init'])('%s verifies the checksum of an address', async (command) => {
