@@ -7,8 +7,8 @@ import type { ResultRow } from './scratch-database.ts'
 /**
  * Type of an export's decimals in a query. `decimal`: DECIMAL(38, scale) represents all of them. `ordered`:
  * some have more digits, so each is a struct of a text key that sorts in numeric order, and the plain digits.
- * Such values can be sorted and compared with each other; DuckDB rejects sums, arithmetic and comparisons
- * with numbers.
+ * Such values can be sorted and compared with each other, and summed (`exact-sums.ts`); DuckDB rejects arithmetic and
+ * comparisons with numbers.
  */
 export type DecimalType = { kind: 'decimal'; scale: number } | ({ kind: 'ordered' } & Digits)
 

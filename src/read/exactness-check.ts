@@ -3,6 +3,7 @@ import { ExportError } from '../core/model/errors.ts'
 import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
 import { oneLine } from './engine-message.ts'
 import { unitsMacros } from './exact-amounts.ts'
+import { PLANNED_SUM_MACRO } from './exact-sums.ts'
 import { findInexactUse, type InexactUse } from './inexact-use.ts'
 import { misusesOrderedDecimals } from './ordered-use.ts'
 import { withPivotValues } from './pivot-values.ts'
@@ -42,6 +43,7 @@ export async function openExactnessCheck(
   for (const sql of [
     ...(await emptyTablesSql(database)),
     ...unitsMacros(types.amount),
+    PLANNED_SUM_MACRO,
     "SET TimeZone = 'UTC'",
   ])
     await connection.run(sql)

@@ -87,7 +87,7 @@ export function orderedUseError(types: DecimalTypes | undefined, cause?: unknown
       ? [`${name} has up to ${type.whole} digits before the point and ${type.fraction} after it`]
       : [],
   )
-  const message = `${columns.join(', ')}: more than the ${DECIMAL_DIGITS} digits of DuckDB's exact numbers. Such values can be sorted, compared with each other and returned, but not used in arithmetic, casts and text functions`
+  const message = `${columns.join(', ')}: more than the ${DECIMAL_DIGITS} digits of DuckDB's exact numbers. Such values can be sorted, compared with each other, summed by sum(amount) and returned, but not used in arithmetic, casts and text functions`
   return new OrderedUseError('USAGE', message, { cause, fix: ORDERED_FIX })
 }
 

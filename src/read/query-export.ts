@@ -7,6 +7,7 @@ import type { DataFile } from '../formats/format.ts'
 import { requireManifest } from './dataset.ts'
 import { oneLine } from './engine-message.ts'
 import { withExactNumbers } from './exact-numbers.ts'
+import { withExactSums } from './exact-sums.ts'
 import { type ExactnessCheck, openExactnessCheck } from './exactness-check.ts'
 import { createdPivotValues } from './pivot-values.ts'
 import { OrderedUseError, type QueryErrorContext, rethrowQueryError } from './query-errors.ts'
@@ -85,7 +86,8 @@ async function* queryFiles(
     const { types, sources } = await makeViews(views).catch(rethrow)
     errorContext.types = types
     errorContext.areFilesReadable = () => areFilesReadable(database, { sources, statements })
-    const start = async (tokens: readonly Token[]): Promise<QueryResult> => {
+    const start = async (given: readonly Token[]): Promise<QueryResult> => {
+      const tokens = types.amount.kind === 'ordered' ? withExactSums(given) : given
       const prepared = await prepare(database.connection, tokens).catch(rethrow)
       if (prepared === undefined) throw notReadOnlyError()
       const { statement, pivotValues } = prepared

@@ -1,6 +1,7 @@
 import type { DuckDBResult, DuckDBValueConverter, Json } from '@duckdb/node-api'
 import { ORDER_KEY, PLAIN_KEY } from './exact-amounts.ts'
 import { DECIMAL_DIGITS } from './exact-numbers.ts'
+import { withoutExactSum } from './exact-sums.ts'
 
 /** A cell of a query result. Integers beyond 2^53, decimals and times are exact text. */
 export type ResultCell = string | number | boolean | null | object
@@ -46,7 +47,11 @@ export async function resultOf(
   const types = result.columnTypes().map(String)
   const columns = result.columnNames().map((name, at) => {
     const type = types[at] ?? ''
-    return { name, isNumber: NUMBER.test(type), isRounded: /^(DOUBLE|FLOAT)$/.test(type) }
+    return {
+      name: withoutExactSum(name),
+      isNumber: NUMBER.test(type),
+      isRounded: /^(DOUBLE|FLOAT)$/.test(type),
+    }
   })
   return { columns, batches: batchesOf(result, { toCell, rethrow }) }
 }

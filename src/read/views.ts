@@ -18,6 +18,7 @@ import {
   unitsMacros,
   valueDigitsSql,
 } from './exact-amounts.ts'
+import { exactSumMacro } from './exact-sums.ts'
 import type { ScratchDatabase } from './scratch-database.ts'
 import type { Token } from './sql-tokens.ts'
 
@@ -71,6 +72,7 @@ export async function makeViews({
   const paths = openedFiles.flatMap((file) => file.paths.map(quoteLiteral))
   for (const setting of [
     ...unitsMacros(types.amount),
+    ...(types.amount.kind === 'ordered' ? [exactSumMacro(types.amount)] : []),
     "SET TimeZone = 'UTC'",
     `SET allowed_paths = [${paths.join(', ')}]`,
     'SET enable_external_access = false',
