@@ -89,7 +89,7 @@ export const FIELDS = {
   addressesFile: {
     ...freeText(4096),
     description:
-      'File with the addresses, in place of addresses; the path is relative to the job file. CSV with the header address or address,label (separated by commas, semicolons or tabs; UTF-8 or UTF-16), or one address per line.',
+      'File with the addresses, relative to the job file: CSV with the header address or address,label (separated by commas, semicolons or tabs; UTF-8 or UTF-16), or one address per line.',
     examples: ['wallets.csv'],
     synonyms: 'file csv walletsfile walletfile addressfile addresslist addressescsv accountsfile',
   },
@@ -148,7 +148,7 @@ export const FIELDS = {
   table: {
     ...oneOf(TABLE_FORMATS),
     description:
-      'Table format: iceberg also makes each table an Apache Iceberg table (format parquet only): every run that changes it commits a snapshot, and files of earlier snapshots stay until walletlake expire removes them.',
+      'Table format: iceberg also makes each table an Apache Iceberg table (format parquet only); files of earlier snapshots stay until walletlake expire removes them.',
     default: 'files',
     examples: ['iceberg'],
     synonyms: 'tableformat lakehouse iceberg opentable',
@@ -241,7 +241,7 @@ export const FIELDS = {
   finality: {
     ...duration('0s', '36500d'),
     description:
-      'Leave out transactions that are younger than this when the run starts; a later run exports them. Only without endBlock. The default of explorers is 10m, because their listings are indexed at different times.',
+      'Leave out transactions that are younger than this when the run starts; a later run exports them. Only without endBlock. The default of explorers is 10m.',
     default: '0s',
     examples: ['10m', '90s'],
     synonyms: 'confirmations delay lag',
@@ -262,7 +262,7 @@ export const FIELDS = {
   wraps: {
     ...oneOf(WRAPS),
     description:
-      'Wrapped native coins (WAVAX, WETH, …), which emit no Transfer event when they are wrapped and unwrapped: ledger adds the movement of the token to the ledger, off leaves it out.',
+      'Wrapped native coins (WAVAX, WETH, …) that emit no Transfer event: ledger adds the movement of the token to the ledger, off leaves it out.',
     default: 'ledger',
     examples: ['off'],
     synonyms: 'wrap unwrap wrapped',
@@ -276,7 +276,7 @@ export const FIELDS = {
   wrappedCoins: {
     ...contractList(),
     description:
-      'Contracts that wrap the native coin of the chain one to one, without Transfer events, besides those that walletlake knows: wraps treats all of them alike.',
+      'Contracts that wrap the native coin one to one, without Transfer events, besides those that walletlake knows.',
     default: [],
     examples: [['0x5555555555555555555555555555555555555555']],
     synonyms: 'wrappedcoin wrappedtoken wrappednative weth wavax',
@@ -291,7 +291,7 @@ export const FIELDS = {
   internals: {
     ...oneOf(INTERNALS),
     description:
-      'Internal transactions: listing takes those that the listed transactions contain; full also reads the listing of internal transactions, for receipts that the listing of transactions lacks, at one more request per 100 of them and per transaction that only it names.',
+      'Internal transactions: listing takes those of the listed transactions; full also reads their own listing, for receipts that the other lacks, at one more request per 100 of them and per transaction that only it names.',
     default: 'listing',
     examples: ['full'],
     synonyms: 'internal internaltransactions internaltxs traces',
@@ -304,7 +304,7 @@ export const FIELDS = {
   atomic: {
     ...booleanField(),
     description:
-      'Also read the atomic transactions of the Avalanche C-Chain (43114, 43113): imports from the X-Chain and the P-Chain, and exports to them, which change the balance of a wallet and are not EVM transactions. Costs at least one more request per wallet, of 100 compute units.',
+      'Also read the atomic transactions of the Avalanche C-Chain (43114, 43113): imports from the X-Chain and the P-Chain, and exports to them. Costs at least one more request per wallet, of 100 compute units.',
     default: false,
     examples: [true],
     synonyms: 'atomics atomictransactions imports exports crosschain',
@@ -322,7 +322,7 @@ export const FIELDS = {
   fees: {
     ...oneOf(FEE_MODES),
     description:
-      'Fees of transactions of type 2 and later that a wallet of the job sent. exact requests the details of each; listed takes the listed gas price, which may be the fee cap; auto probes what the service lists, and requests details only if that is not the price paid.',
+      'Fees of sent transactions of type 2 and later: exact requests the details of each; listed takes the listed gas price, which may be the fee cap; auto requests details only if probes show that it is.',
     default: 'auto',
     examples: ['exact', 'listed'],
     synonyms: 'fee gas gasfees gasprice transactionfees',

@@ -34,7 +34,7 @@ export const SECTION_FIELDS = {
   'service.apiKeyHeader': {
     ...headerName(),
     description:
-      'HTTP header that carries the API key. WALLETLAKE_API_KEY_HEADER overrides it. For the hosts of the Avalanche Data API the default is x-glacier-api-key.',
+      'HTTP header that carries the API key; x-glacier-api-key for the hosts of the Avalanche Data API. WALLETLAKE_API_KEY_HEADER overrides it.',
     default: keyHeaderOf(undefined),
     examples: ['x-service-api-key'],
     synonyms: 'header headername keyheader authheader',
@@ -51,7 +51,7 @@ export const SECTION_FIELDS = {
   'service.tier': {
     ...oneOf(TIERS),
     description:
-      'Tier of the API key (none: no key). Its quota sets the rate from the first request on, and a run stops before its compute units of a day are used up. Without it the rate is learned from the responses with status 429.',
+      'Tier of the API key (none: no key), whose quota sets the rate, and the compute units of a day. Without it the rate is learned from the responses with status 429.',
     examples: ['free', 'pro'],
     synonyms: 'plan subscription quota ratelimit',
     option: { name: 'tier', value: '<name>', description: `Tier of the API key: ${TIERS.join(', ')}` },
@@ -78,7 +78,7 @@ export const SECTION_FIELDS = {
   'catalog.type': {
     ...oneOf(['files', 'rest']),
     description:
-      'files: the newest file in metadata/ of each table is current, which needs no service. rest: a catalog with the Iceberg REST API, such as Polaris, Lakekeeper, Nessie or Unity. WALLETLAKE_CATALOG_TOKEN, or WALLETLAKE_CATALOG_CREDENTIAL (id:secret), authenticates.',
+      'files: the newest file in metadata/ of each table is current. rest: a catalog with the Iceberg REST API, such as Polaris, Lakekeeper, Nessie or Unity.',
     default: 'files',
     examples: ['rest'],
   },
