@@ -1,7 +1,7 @@
 import type { JsonObject } from './json.ts'
 import type { Operation } from './operation.ts'
 import { readChoice } from './parameters.ts'
-import { PORTFOLIO_CHAIN } from './portfolio/parties.ts'
+import { PORTFOLIO_CHAIN } from './portfolio-prices.ts'
 
 /** A chain in the format of the chains endpoint. `rpcUrl` is empty because there is no node. */
 export type ChainInfo = JsonObject & {

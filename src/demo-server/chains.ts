@@ -7,8 +7,7 @@ import type { DataServiceOptions } from './data-service.ts'
 import { HttpError } from './http-error.ts'
 import { addressesOf } from './item-views.ts'
 import { integerOf, type JsonObject, objectOf } from './json.ts'
-import { PORTFOLIO_CHAIN } from './portfolio/parties.ts'
-import { buildPortfolio } from './portfolio/portfolio-chain.ts'
+import { PORTFOLIO_CHAIN } from './portfolio-prices.ts'
 
 /** A chain that the listings read up to its head. Its parts are loaded at the first use. */
 export type Chain = LoadedChain & {
@@ -80,26 +79,24 @@ function loadChain(parts: ChainParts) {
   }
 }
 
-const portfolio = once(buildPortfolio)
-
-/** Chains under `chains/` and the portfolio, made once per process and shared by all services. */
-const EMBEDDED_CHAINS: readonly (readonly [id: string, LoadedChain])[] = [
-  [
-    '43114',
-    loadChain({
-      items: () => readLines('43114/transactions-full.ndjson.gz'),
-      dropsEmptyInOddBlocks: true,
-      blocks: readBlocks,
-      state: async () => (await readLines<ChainState>('43114/state.json.gz'))[0],
-      atomic: () => readLines('43114/atomic.ndjson.gz'),
-    }),
-  ],
-  ['1', loadChain({ items: () => readLines('1/transactions-full.ndjson.gz') })],
-  [
-    PORTFOLIO_CHAIN,
-    loadChain({ items: async () => portfolio().items, state: async () => portfolio().state }),
-  ],
+/** The chains under `chains/`, loaded once per process and shared by all services. */
+const EMBEDDED_CHAINS = [
+  recordedChain('43114', {
+    dropsEmptyInOddBlocks: true,
+    blocks: readBlocks,
+    state: () => readState('43114'),
+    atomic: () => readLines('43114/atomic.ndjson.gz'),
+  }),
+  recordedChain('1'),
+  recordedChain(PORTFOLIO_CHAIN, { state: () => readState(PORTFOLIO_CHAIN) }),
 ]
+
+function recordedChain(id: string, parts?: Omit<ChainParts, 'items'>) {
+  const items = () => readLines(`${id}/transactions-full.ndjson.gz`)
+  return [id, loadChain({ items, ...parts })] as const
+}
+
+const readState = async (id: string) => (await readLines<ChainState>(`${id}/state.json.gz`))[0]
 
 async function readBlocks(): Promise<Block[]> {
   const lines = await readLines<BlockLine>('43114/blocks.ndjson.gz')

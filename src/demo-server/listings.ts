@@ -21,8 +21,7 @@ import {
   readPageQuery,
   readWalletQuery,
 } from './parameters.ts'
-import { PORTFOLIO_CHAIN } from './portfolio/parties.ts'
-import { coinPriceOn } from './portfolio/prices.ts'
+import { coinPriceOn, PORTFOLIO_CHAIN } from './portfolio-prices.ts'
 
 /** Lists the transactions of a wallet (interface 4.3). An address without transactions has one empty page. */
 export const listWallet: Operation = (call, service) =>

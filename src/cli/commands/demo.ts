@@ -56,7 +56,7 @@ function demoJobFile(): string {
 /** Writes the prices and the report, and says what to open and what to try. */
 async function showResult(output: string, { json, quiet }: DemoArguments): Promise<void> {
   const [{ portfolioPriceFile }, { report }] = await Promise.all([
-    import('../../demo-server/portfolio/prices.ts'),
+    import('../../demo-server/portfolio-prices.ts'),
     import('../../html-report/report.ts'),
   ])
   const prices = join(output, 'prices.csv')

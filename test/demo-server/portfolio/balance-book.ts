@@ -1,4 +1,4 @@
-import type { ChainState } from '../chain-state.ts'
+import type { ChainState } from '../../../src/demo-server/chain-state.ts'
 import type { Party, Token, Transfer } from './parties.ts'
 
 type Recordings = Record<string, [block: number, value: string][]>

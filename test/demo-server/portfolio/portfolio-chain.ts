@@ -1,16 +1,8 @@
-import type { ChainState } from '../chain-state.ts'
-import type { JsonObject } from '../json.ts'
+import type { ChainState } from '../../../src/demo-server/chain-state.ts'
+import type { JsonObject } from '../../../src/demo-server/json.ts'
+import { digest, priceOf } from '../../../src/demo-server/portfolio-prices.ts'
 import { type ChainWriter, createChainWriter, type NewTransaction } from './chain-writer.ts'
-import {
-  digest,
-  type Party,
-  party,
-  type Token,
-  type Transfer,
-  wellKnownToken,
-  ZERO_ADDRESS,
-} from './parties.ts'
-import { priceOf } from './prices.ts'
+import { type Party, party, type Token, type Transfer, wellKnownToken, ZERO_ADDRESS } from './parties.ts'
 
 // Two made-up years of one person's wallets, as `walletlake demo` exports them. Everything is derived: the addresses from
 // names, the amounts from the prices of the day and from what is held.

@@ -1,8 +1,9 @@
-import { keccak256 } from '../../core/platform/keccak256.ts'
-import type { ChainState } from '../chain-state.ts'
-import type { JsonObject } from '../json.ts'
+import { keccak256 } from '../../../src/core/platform/keccak256.ts'
+import type { ChainState } from '../../../src/demo-server/chain-state.ts'
+import type { JsonObject } from '../../../src/demo-server/json.ts'
+import { digest, PORTFOLIO_CHAIN } from '../../../src/demo-server/portfolio-prices.ts'
 import { openBalanceBook } from './balance-book.ts'
-import { digest, type Party, PORTFOLIO_CHAIN, type Token, type Transfer, ZERO_ADDRESS } from './parties.ts'
+import { type Party, type Token, type Transfer, ZERO_ADDRESS } from './parties.ts'
 
 export type NewTransaction = {
   /** Seconds since 1970. */

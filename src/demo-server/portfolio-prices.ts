@@ -1,6 +1,20 @@
-import { DAY_MS, utcDay } from '../../core/model/utc.ts'
-import { csvRows } from '../../core/platform/csv-rows.ts'
-import { digest, PORTFOLIO_CHAIN, wellKnownToken } from './parties.ts'
+import { hash } from 'node:crypto'
+import { DAY_MS, utcDay } from '../core/model/utc.ts'
+import { wellKnownTokens } from '../core/model/well-known-tokens.ts'
+import { csvRows } from '../core/platform/csv-rows.ts'
+
+/** Id of the chain of the portfolio: Arbitrum One, whose coin is ETH and whose fees are gas alone. */
+export const PORTFOLIO_CHAIN = '42161'
+
+/** 32 bytes that follow from a text, in hexadecimal. */
+export const digest = (text: string): string => hash('sha256', `walletlake demo: ${text}`)
+
+/** The contract of a well-known token. */
+export function contractOf(ticker: string): string {
+  for (const [contract, token] of wellKnownTokens(PORTFOLIO_CHAIN))
+    if (token.ticker === ticker) return contract
+  throw new Error(`no well-known token ${ticker}`)
+}
 
 /**
  * Prices in USD at the beginning of each month from January 2024 to January 2026. They follow the markets of that time, but
@@ -21,7 +35,7 @@ const STAKED = { start: 1.152, monthly: 0.0029 }
 const SYMBOLS: ReadonlyMap<string, string> = new Map([
   ['native', 'ETH'],
   ...['USDC', 'WETH', 'WBTC', 'ARB', 'LINK', 'GMX', 'wstETH'].map(
-    (ticker) => [wellKnownToken(ticker, ticker).address, ticker] as const,
+    (ticker) => [contractOf(ticker), ticker] as const,
   ),
 ])
 
