@@ -70,13 +70,14 @@ function reportPrices(
   const prices = `${formatCount(missing.length, 'price')} of ${formatCount(assets.size, 'asset')}`
   log.warn(error === undefined ? `${prices} not found, to fill in:` : `${prices} missing so far:`)
   const mostDays = [...assets].sort(([, a], [, b]) => b - a)
-  for (const line of limitLines(
-    mostDays,
-    MAX_LISTED,
-    ([name, days]) => `${name} on ${formatCount(days, 'day')}`,
-    (more) => `and ${formatCount(more, 'further asset')}`,
-  ))
-    log.warn(line)
+  log.warn(
+    limitLines(
+      mostDays,
+      MAX_LISTED,
+      ([name, days]) => `${name} on ${formatCount(days, 'day')}`,
+      (more) => `and ${formatCount(more, 'further asset')}`,
+    ),
+  )
 }
 
 /** Maximum number of assets without a price that are listed. */

@@ -114,7 +114,7 @@ async function reconcileJob(
   const result = await reconcileAndStore(located, { service, ...rule }, log)
   const [headline = '', ...details] = verdictLines(result)
   const lines = [`${job.name}: ${headline}`, ...details]
-  if (args.json || args.quiet) for (const line of lines) log.info(line)
+  if (args.json || args.quiet) log.info(lines)
   else print(lines)
   return result.ok ? undefined : verdictError(result, located.name)
 }

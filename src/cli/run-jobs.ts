@@ -113,7 +113,7 @@ async function reconcileOrAdvise(result: RunResult, running: Running): Promise<n
 
 /** Prints lines, or logs them if stdout is for something else. */
 function printOrLog(lines: readonly string[], isLogged: boolean | undefined, log: Log): void {
-  if (isLogged) for (const line of lines) log.info(line)
+  if (isLogged) log.info(lines)
   else if (lines.length > 0) print(lines)
 }
 

@@ -8,15 +8,14 @@ import { openLog } from './options/log.ts'
 export async function warnIfRowsMissing(output: string): Promise<Manifest> {
   const manifest = await requireManifest(output)
   const rejects = rejectLines(manifest).map((line) => `${line}: they are missing from the export`)
-  for (const line of [...missingRowsWarning(manifest), ...rejects, ...decimalsLines(manifest)])
-    openLog({}).warn(line)
+  openLog({}).warn([...missingRowsWarning(manifest), ...rejects, ...decimalsLines(manifest)])
   return manifest
 }
 
 /** Like `warnIfRowsMissing`, and also warns about transactions whose status or fee is unknown. */
 export async function warnIfIncomplete(output: string): Promise<Manifest> {
   const manifest = await warnIfRowsMissing(output)
-  for (const line of unknownLines(manifest)) openLog({}).warn(line)
+  openLog({}).warn(unknownLines(manifest))
   return manifest
 }
 

@@ -13,10 +13,10 @@ export type LogOptions = {
 }
 
 export type Log = {
-  /** A problem that needs attention although nothing failed. Written at every log level. */
-  warn(message: string): void
-  info(message: string): void
-  debug(message: string): void
+  /** Problems that need attention although nothing failed. Written at every log level. */
+  warn(messages: string | readonly string[]): void
+  info(messages: string | readonly string[]): void
+  debug(messages: string | readonly string[]): void
   /** Writes `CODE: what happened`, then `fix: what to do`. */
   failure(error: ExportError): void
 }
@@ -29,25 +29,23 @@ const LEVEL_RANK: Record<Level, number> = { error: 0, warn: 0, info: 1, debug: 2
  * move the cursor or imitate a log line.
  */
 export function createLog({ format, level, write }: LogOptions): Log {
-  const line = (messageLevel: Level, message: string) => {
-    if (LEVEL_RANK[messageLevel] > LEVEL_RANK[level]) return
-    const text = sanitize(message)
+  const writeLine = (messageLevel: Level, fields: object, text: string) =>
     write(
       format === 'json'
-        ? JSON.stringify({ time: new Date().toISOString(), level: messageLevel, message: text })
+        ? JSON.stringify({ time: new Date().toISOString(), level: messageLevel, ...fields })
         : text,
     )
+  const writeAll = (messageLevel: Level) => (messages: string | readonly string[]) => {
+    if (LEVEL_RANK[messageLevel] > LEVEL_RANK[level]) return
+    for (const message of [messages].flat().map(sanitize)) writeLine(messageLevel, { message }, message)
   }
   return {
-    warn: (message) => line('warn', message),
-    info: (message) => line('info', message),
-    debug: (message) => line('debug', message),
-    failure: ({ code, lines, fix }) => {
-      const message = formatFailure(code, lines)
-      if (format === 'json') {
-        const fields = { code, message, fix: sanitize(fix) }
-        write(JSON.stringify({ time: new Date().toISOString(), level: 'error', ...fields }))
-      } else write(`${code}: ${message}\nfix: ${sanitize(fix)}`)
+    warn: writeAll('warn'),
+    info: writeAll('info'),
+    debug: writeAll('debug'),
+    failure: ({ code, lines, fix: given }) => {
+      const [message, fix] = [formatFailure(code, lines), sanitize(given)]
+      writeLine('error', { code, message, fix }, `${code}: ${message}\nfix: ${fix}`)
     },
   }
 }

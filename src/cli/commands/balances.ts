@@ -92,31 +92,31 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   const manifest = await warnIfIncomplete(output)
   const log = openLog({})
   const verdict = await readReconciliation(output)
-  if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
+  if (verdict !== undefined) log.info(storedReconciliationLines(verdict))
   if (at !== undefined) log.info(asOfLine(at, result))
-  for (const line of adjustmentLines(adjustments, result.adjustments)) log.info(line)
+  log.info(adjustmentLines(adjustments, result.adjustments))
   await warnUnmatched([output], { names })
-  for (const line of [
+  log.warn([
     ...openingLines(opening, result.opening),
     ...unfilledLines(adjustments, result.adjustments.unfilled),
     ...unfilledLines(expect, comparison?.unfilled ?? 0),
     ...negativeLines(result.belowZero),
     ...(flags ? result.flagged.map(flagLine) : []),
   ])
-    log.warn(line)
   const { differences = [], compared = 0 } = comparison ?? {}
   if (differences.length === 0) {
     if (comparison !== undefined)
       log.info(`${formatCount(compared, 'balance')} compared with ${expect}: all equal`)
     return throwIfDoubtful([manifest], args)
   }
-  for (const line of limitLines(
-    differences,
-    MAX_PRINTED,
-    (difference) => `${expect}:${differenceText(difference)}`,
-    (more) => `and ${formatCount(more, 'more difference')}`,
-  ))
-    log.warn(line)
+  log.warn(
+    limitLines(
+      differences,
+      MAX_PRINTED,
+      (difference) => `${expect}:${differenceText(difference)}`,
+      (more) => `and ${formatCount(more, 'more difference')}`,
+    ),
+  )
   const verb = differences.length === 1 ? 'differs' : 'differ'
   throw new ExportError(
     'VERIFY_FAILED',

@@ -269,7 +269,7 @@ type ConversionOptions = Pick<
 function reportConversion(converted: ConversionResult, options: ConversionOptions): void {
   const { merged, split, placeholders, ledgerTimeRange, omitted, omittedFile, staleFiles } = converted
   const log = openLog({})
-  for (const line of presentLines(
+  const facts = presentLines(
     formatResult(converted, options),
     merged > 0 &&
       `${formatCount(merged, 'line')} merged with identical ones, which ${options.to} may skip as duplicates`,
@@ -279,9 +279,9 @@ function reportConversion(converted: ConversionResult, options: ConversionOption
     adjustmentLines(options.adjustments, converted.adjustments),
     options.matchBridges === true &&
       `${formatCount(converted.bridges.length, 'transfer')} between chains matched: check them; a line of --labels for one of their transactions prevents it`,
-  ))
-    log.info(line)
-  for (const line of presentLines(
+  )
+  log.info(facts)
+  const warnings = presentLines(
     ledgerTimeRange && emptyPeriodLine(ledgerTimeRange, options),
     openingLines(options.opening, converted.opening),
     unfilledLines(options.adjustments, converted.adjustments.unfilled),
@@ -298,8 +298,8 @@ function reportConversion(converted: ConversionResult, options: ConversionOption
       ([asset, count]) => `${formatCount(count, 'amount')} of ${asset} without a price`,
       (more) => `and of ${formatCount(more, 'further asset')}: see --prices-needed`,
     ),
-  ))
-    log.warn(line)
+  )
+  log.warn(warnings)
 }
 
 /** Maximum number of files, of labels that do not fit and of assets without a price that are listed. */

@@ -108,13 +108,13 @@ async function reconcile(outputArg: string, args: OptionValues<typeof options>):
     }
     const divided = proposal === undefined ? {} : { rebaseBy: rebaseBy ?? 'year' }
     const result = await reconcileAndStore(located, { ...request, ...divided }, log)
-    for (const line of openingLines(opening, result.opening)) log.warn(line)
+    log.warn(openingLines(opening, result.opening))
     const isTable = format === 'table'
     const table = isTable ? displayTable(result.rows) : exactTable(result.rows)
     if (!isTable || result.rows.length > 0) await writeQueryResult(table, format, stdoutWriter())
     const lines = [...(isTable ? causeLines(result) : []), ...verdictLines(result)]
     if (isTable && !quiet) print(lines)
-    else for (const line of lines) log.info(line)
+    else log.info(lines)
     if (proposal !== undefined) await propose(proposal, located, result, log)
     const error = verdictError(result, located.name, isTable ? LISTED_FIX : COLUMN_FIX)
     if (error !== undefined) throw error

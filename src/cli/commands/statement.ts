@@ -156,7 +156,7 @@ async function report(stated: Statement, located: readonly LocatedOutput[], args
     const { ledgerTimeRange, opening, adjustments, belowZero } = stateOf
     manifests.push(await warnIfIncomplete(output))
     const verdict = await readReconciliation(output)
-    if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
+    if (verdict !== undefined) log.info(storedReconciliationLines(verdict))
     const place = located.length > 1 ? `${name}: ` : ''
     log.info(`${place}${periodLine(stated, stateOf)}`)
     for (const line of adjustmentLines(args.adjustments, adjustments)) log.info(`${place}${line}`)
@@ -168,7 +168,7 @@ async function report(stated: Statement, located: readonly LocatedOutput[], args
     ))
       log.warn(`${place}${line}`)
   }
-  for (const line of warningsOf(stated)) log.warn(line)
+  log.warn(warningsOf(stated))
   if (args.out !== undefined) log.info(`${formatCount(stated.lines.length, 'line')}: ${args.out}`)
   return manifests
 }
