@@ -73,16 +73,19 @@ export async function readLabels(file: string | undefined, rule: LabelRule): Pro
     return { labelOf: () => undefined, findings: () => ({ unmatched: undefined, inapplicable: [] }) }
   const labels: Label[] = []
   const byConditions = new Map<string, Label[]>()
-  await readRecords(file, ['type'], ({ line, cells }) => {
-    const unknown = Object.keys(cells).find((column) => column !== '' && !COLUMNS.includes(column))
-    if (unknown !== undefined)
-      throw recordError({ file, line: 1 }, { found: `column ${unknown}`, expected: COLUMNS.join(', ') })
-    const label = parseLabel({ line, cells }, rule)
-    if ('found' in label) throw recordError({ file, line }, label)
+  await readRecords(file, ['type'], (record) => {
+    const unknown = Object.keys(record.cells).find((column) => column !== '' && !COLUMNS.includes(column))
+    if (unknown !== undefined) throw recordError(file, 1, `column ${unknown}`, COLUMNS.join(', '))
+    const label = parseLabel(record, rule)
+    if ('found' in label) throw record.error(label.found, label.expected)
     const key = JSON.stringify(label.conditions).toLowerCase()
     const equals = byConditions.get(key) ?? []
     const conflict = equals.find((other) => canConflict(other, label, rule))
-    if (conflict !== undefined) throw recordError({ file, line }, describeConflict(label, conflict))
+    if (conflict !== undefined)
+      throw record.error(
+        `type ${label.type} for ${label.match}, which has ${conflict.type} from line ${conflict.line}`,
+        'one type for received amounts and one for sent amounts',
+      )
     if (equals.some(({ type }) => type === label.type)) return
     byConditions.set(key, [...equals, label])
     labels.push(label)
@@ -156,11 +159,6 @@ function validateDirection(
 const canConflict = (earlier: Label, { type }: Label, rule: LabelRule): boolean =>
   earlier.type !== type &&
   LEG_SIDES.some((side) => appliesTo(earlier.type, side, rule) && appliesTo(type, side, rule))
-
-const describeConflict = ({ type, match }: Label, earlier: Label): LabelProblem => ({
-  found: `type ${type} for ${match}, which has ${earlier.type} from line ${earlier.line}`,
-  expected: 'one type for received amounts and one for sent amounts',
-})
 
 const LEG_SIDES: readonly LegSide[] = ['in', 'out', 'swap']
 

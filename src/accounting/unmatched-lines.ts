@@ -4,7 +4,7 @@ import { labelsOf } from '../core/model/wallet-sample.ts'
 import { quoteLiteral } from '../core/platform/sql.ts'
 import type { OpeningOption } from '../ledger/balances/read-opening.ts'
 import { NATIVE, readFungibleAssets } from '../ledger/prices/prices.ts'
-import { readRecords } from '../read/csv-records.ts'
+import { type CsvRecord, readRecords } from '../read/csv-records.ts'
 import { type Dataset, openDataset } from '../read/dataset.ts'
 import { readTickerFile } from './names/tickers.ts'
 
@@ -97,11 +97,11 @@ const openingLine: ParseLine = ({ asset_address: address = '' }) => ({
 
 async function readCells(file: string, parse: ParseLine): Promise<UserLine[]> {
   const lines: UserLine[] = []
-  await readRecords(file, [], ({ line, cells: untrimmed }) => {
-    const cells = Object.fromEntries(Object.entries(untrimmed).map(([name, text]) => [name, text.trim()]))
+  const read = ({ line, cells }: CsvRecord) => {
     const parsed = parse(cells)
     if (parsed !== undefined) lines.push({ line, chain: cells.chain ?? '', ...parsed })
-  })
+  }
+  await readRecords(file, [], read, { isTrimmed: true })
   return lines
 }
 

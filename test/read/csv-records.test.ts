@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
-import { readRawRecords, readRecords, requireKeptLine } from '../../src/read/csv-records.ts'
+import { readRawRecords, readRecords } from '../../src/read/csv-records.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
@@ -15,7 +15,7 @@ function fileOf(text: string): string {
 
 async function recordsOf(text: string, requiredColumns = ['a', 'b']) {
   const records: unknown[] = []
-  await readRecords(fileOf(text), requiredColumns, (record) => records.push(record))
+  await readRecords(fileOf(text), requiredColumns, ({ line, cells }) => records.push({ line, cells }))
   return records
 }
 
@@ -109,9 +109,13 @@ describe('records of a CSV file', () => {
   })
 })
 
-test('refuses lines beyond the maximum of a file that is kept in memory', () => {
-  requireKeptLine({ file: 'a.csv', line: 250_000 })
-  expect(() => requireKeptLine({ file: 'a.csv', line: 250_001 })).toThrow(
-    'a.csv:250001: found more lines, expected at most 250000',
+test('refuses lines beyond the maximum of a file that is kept in memory', async () => {
+  const lines: number[] = []
+  const read = (text: string) =>
+    readRecords(fileOf(`a\n${text}`), ['a'], ({ line }) => lines.push(line), { isKept: true })
+  await read(`${'\n'.repeat(249_998)}1\n`)
+  await expect(read(`1\n${'\n'.repeat(249_998)}1\n`)).rejects.toThrow(
+    'given.csv:250001: found more lines, expected at most 250000: leave out what the export does not contain',
   )
+  expect(lines).toEqual([250_000, 2])
 })

@@ -8,7 +8,7 @@ import { csvRows } from '../../core/platform/csv-rows.ts'
 import { makeParentFolder, readTextIfExists } from '../../core/platform/disk.ts'
 import { RETRY_POLICIES } from '../../core/platform/retry.ts'
 import { resolveWritePath, writeNamedFile } from '../../core/platform/user-file.ts'
-import { readRecords, recordError } from '../../read/csv-records.ts'
+import { readRecords } from '../../read/csv-records.ts'
 import type { Dataset } from '../../read/dataset.ts'
 import type { Preset } from '../csv/preset.ts'
 import { type Asset, assetKey } from '../movement.ts'
@@ -143,11 +143,10 @@ async function readNumbers(
   await readRecords(
     file,
     COLUMNS.filter((name) => name !== 'chain_id' || chain === undefined),
-    ({ line, cells }) => {
+    ({ line, cells, error }) => {
       const { placeholder = '', asset_type = '', asset_address = '', token_id = '', name = '' } = cells
       const { chain_id = chain ?? '' } = cells
       const key = `${chain_id}|${asset_type}|${asset_address}|${token_id || null}`
-      const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
       const [, kind, number] = PLACEHOLDER.exec(placeholder) ?? []
       if (kind === undefined) throw error(`placeholder ${placeholder}`, 'NULL1, NFT1 and so on')
       if (seen.has(placeholder))

@@ -3,7 +3,7 @@ import { chainIdOf, chainOf, parseChain } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { wellKnownTokens } from '../../core/model/well-known-tokens.ts'
 import { NATIVE } from '../../ledger/prices/prices.ts'
-import { readRecords, recordError, requireKeptLine } from '../../read/csv-records.ts'
+import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
 import { FORMAT_NAMES, usesIdentifiers } from '../formats.ts'
 import type { ConvertOptions } from '../options.ts'
 
@@ -66,25 +66,34 @@ function rejectSharedNames(
     const at = line ?? owner?.line
     if (at !== undefined && contract !== NATIVE && key === coin?.toLowerCase())
       throw recordError(
-        { file, line: at },
-        { found: `${name}, the native coin`, expected: 'another name: the program would treat both as one' },
+        file,
+        at,
+        `${name}, the native coin`,
+        'another name: the program would treat both as one',
       )
     if (at !== undefined && owner !== undefined)
-      throw recordError({ file, line: at }, describeSharedName(name, [owner, { contract, line }]))
+      throw sharedNameError(file, at, name, [owner, { contract, line }])
     owners.set(key, { contract, line })
   }
 }
 
 type NamedContract = { contract: string; line: number | undefined }
 
-/** Describes two contracts with one name, of which the file names one or both. */
-function describeSharedName(name: string, [first, second]: [NamedContract, NamedContract]) {
+/** The error for two contracts with one name, of which the file names one or both. */
+function sharedNameError(
+  file: string,
+  line: number,
+  name: string,
+  [first, second]: [NamedContract, NamedContract],
+) {
   const [named, other] = second.line === undefined ? [first, second] : [second, first]
   const kind = other.line === undefined ? 'the well-known token ' : ''
-  return {
-    found: `${name} for ${named.contract}, which is the name of ${kind}${other.contract}`,
-    expected: `another name, or a line with another name for ${other.contract}: the program would treat both as one token`,
-  }
+  return recordError(
+    file,
+    line,
+    `${name} for ${named.contract}, which is the name of ${kind}${other.contract}`,
+    `another name, or a line with another name for ${other.contract}: the program would treat both as one token`,
+  )
 }
 
 /** A line of the user's file of tickers. */
@@ -142,11 +151,10 @@ const PROGRAM_NAMES: Readonly<Record<string, ProgramNames>> = {
 export async function readTickerFile(file: string): Promise<TickerLine[]> {
   const lines = new Map<string, TickerLine>()
   const tickers = new Map<string, TickerLine>()
-  await readRecords(file, REQUIRED_COLUMNS, ({ line, cells: untrimmed }) => {
-    requireKeptLine({ file, line })
-    const cells = Object.fromEntries(Object.entries(untrimmed).map(([name, text]) => [name, text.trim()]))
+  const read = (record: CsvRecord) => {
+    const { line, cells } = record
     const problem = validateCells(cells)
-    if (problem !== undefined) throw recordError({ file, line }, problem)
+    if (problem !== undefined) throw record.error(problem.found, problem.expected)
     const { chain = '', contract = '', ticker = '', ...others } = cells
     const parsed: TickerLine = {
       line,
@@ -159,33 +167,28 @@ export async function readTickerFile(file: string): Promise<TickerLine[]> {
     const sameContract = `${parsed.chain}|${parsed.contract}`
     const sameTicker = `${parsed.chain}|${ticker.toLowerCase()}`
     const repeated = lines.get(sameContract) ?? (ticker === '' ? undefined : tickers.get(sameTicker))
-    if (repeated !== undefined) throw recordError({ file, line }, describeRepeated(parsed, repeated))
+    if (repeated !== undefined) throw repetitionError(record, parsed, repeated)
     lines.set(sameContract, parsed)
     tickers.set(sameTicker, parsed)
-  })
+  }
+  const columns = [...REQUIRED_COLUMNS, ...NOTE_COLUMNS, ...FORMAT_NAMES]
+  await readRecords(file, REQUIRED_COLUMNS, read, { columns, isTrimmed: true, isKept: true })
   return [...lines.values()]
 }
 
 type LineProblem = { found: string; expected: string }
 type Cells = Readonly<Record<string, string>>
 
-function describeRepeated({ contract, ticker }: TickerLine, repeated: TickerLine): LineProblem {
-  return repeated.contract === contract
-    ? {
-        found: `${contract} again, as in line ${repeated.line}`,
-        expected: 'one line per contract of a chain',
-      }
-    : {
-        found: `ticker ${ticker} again, which ${repeated.contract} has in line ${repeated.line}`,
-        expected: 'another ticker: the program would treat both tokens as one',
-      }
-}
+const repetitionError = ({ error }: CsvRecord, { contract, ticker }: TickerLine, repeated: TickerLine) =>
+  repeated.contract === contract
+    ? error(`${contract} again, as in line ${repeated.line}`, 'one line per contract of a chain')
+    : error(
+        `ticker ${ticker} again, which ${repeated.contract} has in line ${repeated.line}`,
+        'another ticker: the program would treat both tokens as one',
+      )
 
 function validateCells(cells: Cells): LineProblem | undefined {
   const { chain = '', contract = '', ticker = '' } = cells
-  const columns = [...REQUIRED_COLUMNS, ...NOTE_COLUMNS, ...FORMAT_NAMES]
-  const unknown = Object.keys(cells).find((name) => name !== '' && !columns.includes(name))
-  if (unknown !== undefined) return { found: `column ${unknown}`, expected: `columns ${columns.join(', ')}` }
   if (parseChain(chain) === undefined)
     return {
       found: chain === '' ? 'no chain' : `chain ${chain}`,

@@ -72,7 +72,7 @@ export type ManifestBlocks = {
   missing: { fromBlock: number; toBlock: number }[]
 }
 
-type ManifestJob = {
+export type ManifestJob = {
   name: string
   /** Only in block jobs; absent in wallet jobs. */
   kind?: 'blocks'

@@ -1,11 +1,11 @@
 import { assetBalanceKey } from '../../core/model/asset.ts'
 import { chainIdOf } from '../../core/model/chains.ts'
+import type { ManifestJob } from '../../core/model/manifest.ts'
 import { parseUtc } from '../../core/model/utc.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { smallest } from '../../core/platform/extremes.ts'
 import { sha256 } from '../../core/platform/sha256.ts'
 import type { TextRows } from '../../core/table/index.ts'
-import { recordError } from '../../read/csv-records.ts'
 import { type AssetLine, decimalsIn, readAssetLines, valueOfLine } from './declared-amounts.ts'
 import { amountContextOf, type OpeningContext } from './read-opening.ts'
 
@@ -66,47 +66,32 @@ export async function addAdjustments(
   const rows: TextRows['ledger'][] = []
   let unfilled = 0
   const ofOtherChains = await readAssetLines(file, context, (line) => {
-    const value = valueOfLine(line, file, context)
+    const value = valueOfLine(line, context)
     if (value === undefined || value === 0n) {
       unfilled += 1
       return
     }
     const label = labels.get(line.wallet) ?? null
-    const coin = job.nativeSymbol ?? null
-    rows.push(
-      toLedgerRow(line, {
-        value,
-        label,
-        coin,
-        decimals: decimalsIn(context, line.asset),
-        chain: job.chain,
-        file,
-      }),
-    )
+    rows.push(toLedgerRow(line, value, decimalsIn(context, line.asset), { ...job, label }))
   })
   opened.addLedgerRows(rows)
   return { rows: rows.length, unfilled, ofOtherChains }
 }
 
-type RowContext = {
-  value: bigint
-  label: string | null
-  /** The symbol of the native coin. */
-  coin: string | null
-  decimals: number | null
-  chain: string
-  file: string
-}
-
-function toLedgerRow({ line, wallet, asset, cells }: AssetLine, context: RowContext): TextRows['ledger'] {
-  const { value, label, coin, decimals, chain, file } = context
+function toLedgerRow(
+  { line, wallet, asset, cells, expect }: AssetLine,
+  value: bigint,
+  decimals: number | null,
+  {
+    chain,
+    nativeSymbol = null,
+    label,
+  }: Pick<ManifestJob, 'chain' | 'nativeSymbol'> & { label: string | null },
+): TextRows['ledger'] {
   const { time = '', type = '', note = '' } = cells
-  const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
-  const instant = parseUtc(time)
-  if (instant === undefined)
-    throw error(`time ${time || 'empty'}`, '2024-03-31 or 2024-03-31T12:00:00Z, in UTC')
-  const isIncome = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
-  if (isIncome === undefined) throw error(`type ${type || 'empty'}`, Object.keys(TYPES).join(', '))
+  const instant = parseUtc(time) ?? Number.NaN
+  expect('time', !Number.isNaN(instant), '2024-03-31 or 2024-03-31T12:00:00Z, in UTC')
+  expect('type', Object.hasOwn(TYPES, type), Object.keys(TYPES).join(', '))
   const id = sha256(`adjustment|${time}|${assetBalanceKey(wallet, asset)}|${value}|${type}|${note}|${line}`)
   return {
     block_number: '0',
@@ -119,14 +104,14 @@ function toLedgerRow({ line, wallet, asset, cells }: AssetLine, context: RowCont
     wallet_address: wallet,
     wallet_label: label,
     entry_index: '0',
-    entry_type: isIncome && value > 0n ? 'declared_income' : 'declared',
+    entry_type: TYPES[type] && value > 0n ? 'declared_income' : 'declared',
     direction: value < 0n ? 'out' : 'in',
     counterparty_address: null,
     counterparty_name: null,
     counterparty_is_own: 'false',
     asset_type: asset.type,
     asset_address: asset.address,
-    asset_symbol: asset.address === null ? coin : null,
+    asset_symbol: asset.address === null ? nativeSymbol : null,
     asset_decimals: decimals === null ? null : String(decimals),
     token_id: asset.tokenId,
     value: String(value),

@@ -2,7 +2,7 @@ import { ADDRESS } from '../../core/model/address.ts'
 import { ASSET_TYPES, type Asset, assetBalanceKey, COIN_DECIMALS, isNft } from '../../core/model/asset.ts'
 import { parseChain } from '../../core/model/chains.ts'
 import { suggest } from '../../core/model/suggest.ts'
-import { type CsvRecord, readRecords, recordError, requireKeptLine } from '../../read/csv-records.ts'
+import { type CsvRecord, readRecords } from '../../read/csv-records.ts'
 
 /** How much of an asset a wallet has. */
 export type WalletAmount = {
@@ -55,18 +55,17 @@ export async function readDeclaredAmounts(file: string, context: AmountContext):
   const amounts: DeclaredAmount[] = []
   const lines = new Map<string, number>()
   let unfilled = 0
-  const ofOtherChains = await readAssetLines(file, context, ({ line, wallet, asset, cells, expect }) => {
-    const value = valueOfLine({ line, wallet, asset, cells, expect }, file, context)
+  const ofOtherChains = await readAssetLines(file, context, (record) => {
+    const { line, wallet, asset, error } = record
+    const value = valueOfLine(record, context)
     if (value === undefined) {
       unfilled += 1
       return
     }
     const key = assetBalanceKey(wallet, asset)
     const previousLine = lines.get(key)
-    if (previousLine !== undefined) {
-      const found = `the same wallet and asset as in line ${previousLine}`
-      throw recordError({ file, line }, { found, expected: 'each pair once' })
-    }
+    if (previousLine !== undefined)
+      throw error(`the same wallet and asset as in line ${previousLine}`, 'each pair once')
     lines.set(key, line)
     amounts.push({ line, wallet, asset, value })
   })
@@ -74,24 +73,18 @@ export async function readDeclaredAmounts(file: string, context: AmountContext):
 }
 
 /** The value of a line in the smallest unit; undefined if it has neither value nor amount. Throws USAGE if it is invalid. */
-export function valueOfLine(
-  { line, asset, cells, expect }: AssetLine,
-  file: string,
-  context: AmountContext,
-): bigint | undefined {
-  if (!('value' in cells) && !('amount' in cells))
-    throw missingColumns({ file, line }, 'value, in the smallest unit, or amount, in whole units')
-  return toSmallestUnits(cells, expect, decimalsIn(context, asset))
+export function valueOfLine(line: AssetLine, context: AmountContext): bigint | undefined {
+  if (!('value' in line.cells) && !('amount' in line.cells))
+    throw line.error('neither column', 'value, in the smallest unit, or amount, in whole units')
+  return toSmallestUnits(line, decimalsIn(context, line.asset))
 }
 
 /** The decimals of an asset; null if unknown. */
 export const decimalsIn = (context: AmountContext, asset: Asset): number | null =>
   asset.type === 'native' ? COIN_DECIMALS : context.decimalsOf(asset)
 
-type CheckCell = (column: string, isValid: boolean, expected: string) => void
-
 /** A line about a wallet's balance of an asset. */
-export type AssetLine = CsvRecord & { wallet: string; asset: Asset; expect: CheckCell }
+export type AssetLine = CsvRecord & { wallet: string; asset: Asset }
 
 /**
  * Reads a CSV file about balances: `wallet_address` or `wallet_label` (either accepts an address or a label), the columns of
@@ -105,42 +98,36 @@ export async function readAssetLines(
   onLine: (line: AssetLine) => void,
 ): Promise<number> {
   let ofOtherChains = 0
-  await readRecords(file, REQUIRED_COLUMNS, (record) => {
-    requireKeptLine({ file, line: record.line })
-    if (isOfOtherChain(record, file, context.chain)) {
+  const read = (record: CsvRecord) => {
+    if (isOfOtherChain(record, context.chain)) {
       ofOtherChains += 1
       return
     }
-    const line = assetLineOf(record, file, context)
+    const line = { ...record, ...assetOf(record, context) }
     if (context.wallets?.own?.has(line.wallet) !== false) onLine(line)
-  })
+  }
+  await readRecords(file, REQUIRED_COLUMNS, read, { isKept: true })
   return ofOtherChains
 }
 
-function isOfOtherChain(
-  { line, cells: { chain: cell = '' } }: CsvRecord,
-  file: string,
-  chain: AmountContext['chain'],
-): boolean {
+function isOfOtherChain({ cells, expect }: CsvRecord, chain: AmountContext['chain']): boolean {
+  const { chain: cell = '' } = cells
   if (chain === undefined || (cell.trim() === '' && !chain.isRequired)) return false
   const id = parseChain(cell.trim(), chain.id)
-  if (id !== undefined) return id !== chain.id
-  throw recordError({ file, line }, { found: `chain ${cell || 'empty'}`, expected: CHAIN_EXPECTED })
+  expect('chain', id !== undefined, CHAIN_EXPECTED)
+  return id !== chain.id
 }
 
 const CHAIN_EXPECTED =
   'an id such as 43114 or a name such as avalanche (or nothing, if all exports are of one chain)'
 
-function assetLineOf({ line, cells }: CsvRecord, file: string, context: AssetContext): AssetLine {
+function assetOf(record: CsvRecord, context: AssetContext): Pick<AssetLine, 'wallet' | 'asset'> {
+  const { cells, error, expect } = record
   if (!('wallet_address' in cells) && !('wallet_label' in cells))
-    throw missingColumns({ file, line }, 'wallet_address or wallet_label, with an address or a label')
-  const cell = (name: string) => cells[name] ?? ''
-  const expect: CheckCell = (column, isValid, expected) => {
-    const found = `${column} ${cell(column) || 'empty'}`
-    if (!isValid) throw recordError({ file, line }, { found, expected })
-  }
-  const [type, address, id] = [cell('asset_type'), cell('asset_address').toLowerCase(), cell('token_id')]
-  const wallet = walletOf(cells, expect, context)
+    throw error('neither column', 'wallet_address or wallet_label, with an address or a label')
+  const { asset_type: type = '', asset_address = '', token_id: id = '' } = cells
+  const address = asset_address.toLowerCase()
+  const wallet = walletOf(record, context)
   expect('asset_type', ASSET_TYPES.includes(type), ASSET_TYPES.join(', '))
   expect(
     'asset_address',
@@ -152,17 +139,10 @@ function assetLineOf({ line, cells }: CsvRecord, file: string, context: AssetCon
     isNft({ type }) ? TOKEN_ID.test(id) : id === '',
     isNft({ type }) ? 'the id of an NFT: a decimal number without leading zeros' : `nothing for ${type}`,
   )
-  return { line, cells, wallet, asset: { type, address: address || null, tokenId: id || null }, expect }
+  return { wallet, asset: { type, address: address || null, tokenId: id || null } }
 }
 
-const missingColumns = (place: { file: string; line: number }, expected: string) =>
-  recordError(place, { found: 'neither column', expected })
-
-function walletOf(
-  cells: CsvRecord['cells'],
-  expect: CheckCell,
-  { walletsLabelled, labels, wallets }: AssetContext,
-): string {
+function walletOf({ cells, expect }: CsvRecord, { walletsLabelled, labels, wallets }: AssetContext): string {
   const column = cells.wallet_address ? 'wallet_address' : 'wallet_label'
   const name = cells[column] ?? ''
   const address = name.toLowerCase()
@@ -182,11 +162,8 @@ function walletOf(
  * Returns the amount in the smallest unit, or undefined if neither value nor amount is given. If both are, they must
  * agree.
  */
-function toSmallestUnits(
-  { value = '', amount = '' }: CsvRecord['cells'],
-  expect: CheckCell,
-  decimals: number | null,
-): bigint | undefined {
+function toSmallestUnits({ cells, expect }: CsvRecord, decimals: number | null): bigint | undefined {
+  const { value = '', amount = '' } = cells
   if (value !== '') expect('value', INTEGER.test(value), 'a whole number, in the smallest unit')
   if (amount === '' || (value !== '' && decimals === null)) return value === '' ? undefined : BigInt(value)
   expect('amount', DECIMAL.test(amount), `${describePlainNumber(amount)}, in whole units`)

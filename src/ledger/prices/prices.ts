@@ -94,10 +94,10 @@ export async function readPriceList(
   const pricesByTime = new Map<string, Map<number, string>>()
   for (const { line, from, asset, price } of lines) {
     const { key, matches } = keyOf(asset)
-    const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
-    if (key === undefined) throw error(`asset ${asset}, the symbol of ${matches.join(' and ')}`, 'a contract')
+    if (key === undefined)
+      throw recordError(file, line, `asset ${asset}, the symbol of ${matches.join(' and ')}`, 'a contract')
     const times = pricesByTime.get(key) ?? new Map<number, string>()
-    if (times.has(from)) throw error(`a second price of ${asset}`, 'one per instant')
+    if (times.has(from)) throw recordError(file, line, `a second price of ${asset}`, 'one per instant')
     pricesByTime.set(key, times.set(from, price))
   }
   return pricesFrom(sortQuotes(pricesByTime), currency)
@@ -109,22 +109,18 @@ type PriceLine = { line: number; chain: string; from: number; asset: string; pri
 /** Reads the records with a price. Those without a chain are of the chain `own`. */
 async function readPriceLines(file: string, own: string): Promise<PriceLine[]> {
   const lines: PriceLine[] = []
-  await readRecords(file, COLUMNS, ({ line, cells }) => {
+  await readRecords(file, COLUMNS, ({ line, cells, error, expect }) => {
     const { date = '', asset = '', price = '' } = cells
     if (price === '') return
-    const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
-    const from = parseUtc(date)
-    if (from === undefined)
-      throw error(`date ${date || 'empty'}`, '2024-03-31 or 2024-03-31T12:00:00Z, in UTC')
-    if (!/^\d{1,60}(\.\d{1,60})?$/.test(price)) throw error(`price ${price}`, describePlainNumber(price))
+    const from = parseUtc(date) ?? Number.NaN
+    expect('date', !Number.isNaN(from), '2024-03-31 or 2024-03-31T12:00:00Z, in UTC')
+    expect('price', /^\d{1,60}(\.\d{1,60})?$/.test(price), describePlainNumber(price))
     const currency = (cells.currency ?? '').toUpperCase()
-    if (!/^[A-Z]{2,10}$/.test(currency))
-      throw error(`currency ${cells.currency || 'empty'}`, 'a code such as USD')
+    expect('currency', /^[A-Z]{2,10}$/.test(currency), 'a code such as USD')
     const expected = lines[0]?.currency ?? currency
     if (currency !== expected) throw error(`currency ${currency}`, `${expected}, as in the lines above`)
-    const chain = parseChain(chainCell(cells) || own, own)
-    if (chain === undefined)
-      throw error(`chain ${cells.chain}`, 'an id such as 43114, a name such as avalanche, or nothing')
+    const chain = parseChain(chainCell(cells) || own, own) ?? ''
+    expect('chain', chain !== '', 'an id such as 43114, a name such as avalanche, or nothing')
     lines.push({ line, chain, from, asset, price, currency })
   })
   return lines

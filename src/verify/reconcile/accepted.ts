@@ -3,7 +3,6 @@ import { chainIdOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { labelsOf } from '../../core/model/wallet-sample.ts'
 import { readAssetLines } from '../../ledger/balances/declared-amounts.ts'
-import { recordError } from '../../read/csv-records.ts'
 import type { ComparedBalance } from './compare-wallet.ts'
 
 /** The parts of a manifest that the lines refer to. */
@@ -33,12 +32,9 @@ export async function readAccepted(
     wallets: undefined,
     chain: { id: chainIdOf(job.chain), isRequired: false },
   }
-  await readAssetLines(file, context, ({ line, wallet, asset, cells: { difference = '' } }) => {
-    if (!/^(-?\d{1,100})?$/.test(difference))
-      throw recordError(
-        { file, line },
-        { found: `difference ${difference}`, expected: 'a whole number in the smallest unit, or nothing' },
-      )
+  await readAssetLines(file, context, ({ line, wallet, asset, cells: { difference = '' }, expect }) => {
+    const isValid = /^(-?\d{1,100})?$/.test(difference)
+    expect('difference', isValid, 'a whole number in the smallest unit, or nothing')
     lines.set(assetBalanceKey(wallet, asset), { line, difference })
   })
   return (balance) => {
