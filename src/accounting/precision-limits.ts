@@ -52,20 +52,13 @@ type AssetTotals = {
   quotes: readonly Quote[]
 }
 
-async function readAssetTotals({
-  eachFile,
-  run,
-  all,
-  textSql,
-}: Dataset): Promise<Omit<AssetTotals, 'quotes'>[]> {
+async function readAssetTotals({ collect, all, textSql }: Dataset): Promise<Omit<AssetTotals, 'quotes'>[]> {
   const coin = `CASE asset_type WHEN 'native' THEN ${textSql('asset_symbol')} END`
-  await run(
-    'CREATE OR REPLACE TABLE digits (type VARCHAR, address VARCHAR, coin VARCHAR, decimals INTEGER, received BIGNUM, sent BIGNUM, zeros BIGINT)',
-  )
-  await eachFile(
+  await collect(
+    'digits (type VARCHAR, address VARCHAR, coin VARCHAR, decimals INTEGER, received BIGNUM, sent BIGNUM, zeros BIGINT)',
     'ledger',
     (source) =>
-      `INSERT INTO digits SELECT asset_type, asset_address, min(${coin}), min(asset_decimals::INTEGER), ` +
+      `SELECT asset_type, asset_address, min(${coin}), min(asset_decimals::INTEGER), ` +
       `sum(value::BIGNUM) FILTER (WHERE value NOT LIKE '-%'), sum(ltrim(value, '-')::BIGNUM) FILTER (WHERE value LIKE '-%'), ` +
       `min(length(value) - length(rtrim(value, '0'))) FROM ${source} GROUP BY ALL`,
   )

@@ -147,14 +147,14 @@ async function readKeys(output: string, parties: readonly UserLine[]) {
   }
 }
 
-async function readParties({ run, all, eachFile }: Dataset, parties: readonly UserLine[]): Promise<string[]> {
+async function readParties({ collect, all }: Dataset, parties: readonly UserLine[]): Promise<string[]> {
   if (parties.length === 0) return []
   const keys = parties.flatMap((line) => line.keys.map(quoteLiteral)).join(', ')
-  await run('CREATE OR REPLACE TABLE parties (key VARCHAR)')
-  await eachFile(
+  await collect(
+    'parties (key VARCHAR)',
     'ledger',
     (source) =>
-      `INSERT INTO parties SELECT DISTINCT 'party ' || counterparty_address AS key FROM ${source} WHERE key IN (${keys})`,
+      `SELECT DISTINCT 'party ' || counterparty_address AS key FROM ${source} WHERE key IN (${keys})`,
   )
   return (await all('SELECT DISTINCT key FROM parties')).map(({ key }) => String(key))
 }

@@ -22,14 +22,14 @@ const GROUP_COLUMNS = ['counterparty_address', 'wallet_address', 'direction'].ma
 
 /** Counts transfers by counterparty, wallet and direction in the scratch database, which spills to disk. */
 export async function readCounterparties(
-  { eachFile, run, all, textSql }: Dataset,
+  { collect, all, textSql }: Dataset,
   chain: string,
 ): Promise<{ top: Counterparty[]; count: number; names: ReadonlyMap<string, string> }> {
-  await run('CREATE TABLE parties (party VARCHAR, wallet VARCHAR, direction VARCHAR, name VARCHAR, n BIGINT)')
-  await eachFile(
+  await collect(
+    'parties (party VARCHAR, wallet VARCHAR, direction VARCHAR, name VARCHAR, n BIGINT)',
     'ledger',
     (source) =>
-      `INSERT INTO parties SELECT ${GROUP_COLUMNS}, max(${textSql('counterparty_name')}), count(*) FROM ${source} ` +
+      `SELECT ${GROUP_COLUMNS}, max(${textSql('counterparty_name')}), count(*) FROM ${source} ` +
       `WHERE counterparty_address IS NOT NULL AND counterparty_is_own::VARCHAR = 'false' ` +
       `AND entry_type = 'transfer' GROUP BY ALL`,
   )

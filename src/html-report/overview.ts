@@ -47,14 +47,12 @@ export async function collectOverview(output: string, names: string | undefined)
 const BLOCK_TIME_MS = 'epoch_ms(block_timestamp::VARCHAR::TIMESTAMP)'
 
 /** Sums transactions by sender in the scratch database, which spills to disk. */
-async function readTransactions({ eachFile, run, all }: Dataset): Promise<TransactionTotals> {
-  await run(
-    'CREATE TABLE sent (sender VARCHAR, failed BOOLEAN, n BIGINT, fees BIGNUM, first BIGINT, last BIGINT)',
-  )
-  await eachFile(
+async function readTransactions({ collect, all }: Dataset): Promise<TransactionTotals> {
+  await collect(
+    'sent (sender VARCHAR, failed BOOLEAN, n BIGINT, fees BIGNUM, first BIGINT, last BIGINT)',
     'transactions',
     (source) =>
-      `INSERT INTO sent SELECT from_address, success::VARCHAR = 'false', count(*), sum(transaction_fee::BIGNUM), ` +
+      `SELECT from_address, success::VARCHAR = 'false', count(*), sum(transaction_fee::BIGNUM), ` +
       `min(${BLOCK_TIME_MS}), max(${BLOCK_TIME_MS}) FROM ${source} GROUP BY ALL`,
   )
   const [totals] = await all(

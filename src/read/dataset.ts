@@ -70,6 +70,11 @@ export type Dataset = {
    * text. Does nothing for a table that the export does not have. Throws like `stream`.
    */
   eachFile(table: TableName, statement: (source: string) => string): Promise<void>
+  /**
+   * Fills a scratch table with what a query selects from each file of a table, as `eachFile` does. `into` declares the scratch
+   * table, which is replaced: `ids (address VARCHAR, id VARCHAR)`.
+   */
+  collect(into: string, table: TableName, select: (source: string) => string): Promise<void>
   /** SQL for the original text of an untrusted cell: removes the `'` that CSV files put before formulas. */
   textSql(cell: string): string
   /** Runs a statement in the scratch database, which is opened with the first one: on disk and with bounded memory. */
@@ -97,6 +102,10 @@ export async function openDataset(folder: string): Promise<Dataset> {
     },
     textSql: (cell) => (isEscaped ? unescapedSql(cell) : cell),
     eachFile: (table, statement) => eachSource(table, textColumns(tableByName(table).columns), statement),
+    collect: async (into, table, select) => {
+      await source.run(`CREATE OR REPLACE TABLE ${into}`)
+      await source.eachFile(table, (file) => `INSERT INTO ${into.split(' ', 1)} ${select(file)}`)
+    },
     run: async (sql) => (await database()).run(sql),
     all: async (sql) => (await database()).all(sql),
     close: files.close,
@@ -157,7 +166,7 @@ function openFiles(folder: string, watch: ExportWatch, manifest: Manifest) {
 }
 
 /** The largest decimals of tokens whose rows have several, if these columns of a table depend on them; read once. */
-function largestDecimalsOf(dataset: Pick<Dataset, 'manifest' | 'eachFile' | 'run' | 'all'>) {
+function largestDecimalsOf(dataset: Pick<Dataset, 'manifest' | 'collect' | 'all'>) {
   let largest: Promise<ReadonlyMap<string, number>> | undefined
   return (table: TableName, names: readonly string[]) => {
     if (table !== 'ledger' || !dataset.manifest.decimalsConflict || !readsDecimals(names)) return undefined

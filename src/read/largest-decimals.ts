@@ -11,25 +11,18 @@ const tokenKey = (address: string | null, id: string | null) => `${address ?? ''
 
 /** The files of a dataset and its scratch database. */
 type Ledger = {
-  eachFile(table: 'ledger', statement: (source: string) => string): Promise<void>
-  run(sql: string): Promise<void>
+  collect(into: string, table: 'ledger', select: (source: string) => string): Promise<void>
   all(sql: string): Promise<ResultRow[]>
 }
 
 /** The largest decimals of each token whose ledger rows have several. */
-export async function readLargestDecimals({
-  eachFile,
-  run,
-  all,
-}: Ledger): Promise<ReadonlyMap<string, number>> {
-  await run(
-    'CREATE OR REPLACE TABLE several (address VARCHAR, id VARCHAR, smallest INTEGER, largest INTEGER)',
-  )
+export async function readLargestDecimals({ collect, all }: Ledger): Promise<ReadonlyMap<string, number>> {
   const decimals = 'asset_decimals::INTEGER'
-  await eachFile(
+  await collect(
+    'several (address VARCHAR, id VARCHAR, smallest INTEGER, largest INTEGER)',
     'ledger',
     (source) =>
-      `INSERT INTO several SELECT asset_address, token_id, min(${decimals}), max(${decimals}) FROM ${source} ` +
+      `SELECT asset_address, token_id, min(${decimals}), max(${decimals}) FROM ${source} ` +
       `WHERE asset_type IN ('erc20', 'erc1155') AND ${decimals} BETWEEN 0 AND 255 GROUP BY ALL`,
   )
   const rows = await all(

@@ -296,7 +296,7 @@ test('a format whose limits cannot be checked leaves no temporary folder', async
   const scratchFolders = () => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-`))
   const before = scratchFolders()
   const opened = await openDataset(output)
-  const unreadable = { ...opened, eachFile: () => Promise.reject(new Error('unreadable ledger')) }
+  const unreadable = { ...opened, collect: () => Promise.reject(new Error('unreadable ledger')) }
   const files = etherscan.files.map((file) => ({ ...file, numbers: { ...file.numbers, maxSumDigits: 30 } }))
   const sources = [{ output, opened: unreadable, contracts: new Map() }]
   const context = { sources, options: { to: 'etherscan', out: 'x' } }

@@ -138,21 +138,16 @@ type ContractRow = Pick<Asset, 'type'> &
     most: number | null
   }
 
-async function readContractRows(
-  { eachFile, run, all, textSql }: Dataset,
-  chain: string,
-): Promise<ContractRow[]> {
+async function readContractRows({ collect, all, textSql }: Dataset, chain: string): Promise<ContractRow[]> {
   const isRegular = 'asset_decimals::INTEGER BETWEEN 0 AND 255'
   const decimals = `CASE WHEN asset_type = 'erc20' AND ${isRegular} THEN asset_decimals::INTEGER END`
   const most = `max(CASE asset_type WHEN 'erc1155' THEN asset_decimals::INTEGER END)`
-  await run(
-    'CREATE OR REPLACE TABLE contracts (type VARCHAR, address VARCHAR, symbol VARCHAR, oldest HUGEINT, ' +
+  await collect(
+    'contracts (type VARCHAR, address VARCHAR, symbol VARCHAR, oldest HUGEINT, ' +
       'decimals INTEGER, most INTEGER)',
-  )
-  await eachFile(
     'ledger',
     (source) =>
-      `INSERT INTO contracts SELECT asset_type, asset_address, ` +
+      `SELECT asset_type, asset_address, ` +
       `arg_min(coalesce(${textSql('asset_symbol')}, ''), ${POSITION}), min(${POSITION}), max(${decimals}), ${most} ` +
       `FROM ${source} WHERE asset_address IS NOT NULL GROUP BY asset_type, asset_address`,
   )
@@ -181,12 +176,12 @@ async function readDecimalsOfIds(exports: readonly Dataset[]): Promise<DecimalsO
 }
 
 /** The ERC-1155 tokens of an export with decimals, several times if several files have rows of them. */
-async function readIds({ eachFile, run, all }: Dataset) {
-  await run('CREATE OR REPLACE TABLE ids (address VARCHAR, id VARCHAR, decimals INTEGER)')
-  await eachFile(
+async function readIds({ collect, all }: Dataset) {
+  await collect(
+    'ids (address VARCHAR, id VARCHAR, decimals INTEGER)',
     'ledger',
     (source) =>
-      `INSERT INTO ids SELECT asset_address, token_id, max(asset_decimals::INTEGER) ` +
+      `SELECT asset_address, token_id, max(asset_decimals::INTEGER) ` +
       `FROM ${source} WHERE asset_type = 'erc1155' AND asset_decimals::INTEGER BETWEEN 0 AND 255 GROUP BY asset_address, token_id`,
   )
   const rows = await all('SELECT address, id, decimals FROM ids')

@@ -171,15 +171,13 @@ function assignNumber({ names, rows, counts }: PlaceholderNumbers, { asset, chai
 }
 
 /** The tokens of the ledger, in the order of their first rows. */
-async function assetsInOrder({ eachFile, run, all }: Dataset, contracts: Contracts): Promise<ChainAsset[]> {
-  await run(
-    'CREATE OR REPLACE TABLE named (chain VARCHAR, type VARCHAR, address VARCHAR, id VARCHAR, file INTEGER, first BIGINT)',
-  )
+async function assetsInOrder({ collect, all }: Dataset, contracts: Contracts): Promise<ChainAsset[]> {
   let file = 0
-  await eachFile(
+  await collect(
+    'named (chain VARCHAR, type VARCHAR, address VARCHAR, id VARCHAR, file INTEGER, first BIGINT)',
     'ledger',
     (source) =>
-      `INSERT INTO named SELECT chain_id, asset_type, asset_address, token_id, ${file++}, min(row) ` +
+      `SELECT chain_id, asset_type, asset_address, token_id, ${file++}, min(row) ` +
       `FROM (SELECT *, row_number() OVER () AS row FROM ${source}) WHERE asset_address IS NOT NULL GROUP BY ALL`,
   )
   const rows = await all(

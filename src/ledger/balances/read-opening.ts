@@ -129,13 +129,13 @@ export function genesisBalances({ opening = [], coverage }: Manifest): WalletAmo
 }
 
 /** Reads the largest decimals in the ledger rows of each asset; null if none has decimals. */
-async function readDecimals({ eachFile, run, all }: Dataset): Promise<ReadonlyMap<string, number | null>> {
-  await run('CREATE OR REPLACE TABLE places (type VARCHAR, address VARCHAR, id VARCHAR, decimals INTEGER)')
+async function readDecimals({ collect, all }: Dataset): Promise<ReadonlyMap<string, number | null>> {
   const decimals = 'asset_decimals::INTEGER'
-  await eachFile(
+  await collect(
+    'places (type VARCHAR, address VARCHAR, id VARCHAR, decimals INTEGER)',
     'ledger',
     (source) =>
-      'INSERT INTO places SELECT asset_type, asset_address, token_id, ' +
+      'SELECT asset_type, asset_address, token_id, ' +
       `max(${decimals}) FILTER (WHERE ${decimals} BETWEEN 0 AND 255) FROM ${source} GROUP BY ALL`,
   )
   const rows = await all(

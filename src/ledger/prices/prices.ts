@@ -213,13 +213,12 @@ export const pricedChainOf = (opened: Dataset): PricedChain => ({
  * Reads the native coin and the ERC-20 tokens of an export's ledger, sorted by address, symbol and decimals. A contract
  * whose rows have several symbols or decimals has one entry for each.
  */
-export async function readFungibleAssets({ eachFile, run, all, textSql }: Dataset): Promise<FungibleAsset[]> {
+export async function readFungibleAssets({ collect, all, textSql }: Dataset): Promise<FungibleAsset[]> {
   const columns = `asset_address, ${textSql('asset_symbol')}, asset_decimals`
-  await run('CREATE OR REPLACE TABLE assets (address VARCHAR, symbol VARCHAR, decimals INTEGER)')
-  await eachFile(
+  await collect(
+    'assets (address VARCHAR, symbol VARCHAR, decimals INTEGER)',
     'ledger',
-    (source) =>
-      `INSERT INTO assets SELECT DISTINCT ${columns} FROM ${source} WHERE asset_type IN ('native', 'erc20')`,
+    (source) => `SELECT DISTINCT ${columns} FROM ${source} WHERE asset_type IN ('native', 'erc20')`,
   )
   const rows = await all('SELECT DISTINCT * FROM assets ORDER BY address NULLS FIRST, symbol, decimals')
   return rows.map(({ address, symbol, decimals }) => ({

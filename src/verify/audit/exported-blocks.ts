@@ -12,18 +12,18 @@ export async function sampleExportedBlocks(
   output: Dataset,
   { wallets, count, seed }: { wallets: readonly Wallet[]; count: number; seed: number },
 ): Promise<number[]> {
-  const { run, all, eachFile } = output
+  const { run, all, collect } = output
   await run('CREATE TABLE wallets (address VARCHAR)')
   await insert(
     output,
     'wallets',
     wallets.map(({ address }) => quoteLiteral(address)),
   )
-  await run('CREATE TABLE active (block BIGINT)')
-  await eachFile(
+  await collect(
+    'active (block BIGINT)',
     'transactions',
     (source) =>
-      `INSERT INTO active SELECT DISTINCT CAST(block_number AS BIGINT) FROM ${source}
+      `SELECT DISTINCT CAST(block_number AS BIGINT) FROM ${source}
        WHERE from_address IN (SELECT address FROM wallets) OR to_address IN (SELECT address FROM wallets)`,
   )
   const sampled = await all(
@@ -35,7 +35,7 @@ export async function sampleExportedBlocks(
 
 /** Loads the rows of these blocks (default: all) for `readExportedTransactions`. */
 export async function loadExportedTransactions(output: Dataset, blocks?: readonly number[]): Promise<void> {
-  const { run, eachFile } = output
+  const { run, collect } = output
   await run('CREATE TABLE chosen (block BIGINT)')
   await insert(output, 'chosen', (blocks ?? []).map(String))
   const number = 'CAST(block_number AS BIGINT)'
@@ -43,18 +43,16 @@ export async function loadExportedTransactions(output: Dataset, blocks?: readonl
   // block_timestamp is text in CSV and a timestamp in Parquet.
   const time = 'epoch_us(CAST(block_timestamp AS TIMESTAMPTZ)) // 1000'
   const cells = `transaction_hash, transaction_index, from_address, to_address, value, block_hash, ${time}`
-  await run(
-    `CREATE TABLE native (block BIGINT, hash VARCHAR, index VARCHAR, sender VARCHAR, receiver VARCHAR,
+  await collect(
+    `native (block BIGINT, hash VARCHAR, index VARCHAR, sender VARCHAR, receiver VARCHAR,
      value VARCHAR, block_hash VARCHAR, time_ms BIGINT)`,
-  )
-  await eachFile(
     'transactions',
-    (source) => `INSERT INTO native SELECT ${number}, ${cells} FROM ${source} ${where}`,
+    (source) => `SELECT ${number}, ${cells} FROM ${source} ${where}`,
   )
-  await run('CREATE TABLE seen (block BIGINT, hash VARCHAR, wallet VARCHAR)')
-  await eachFile(
+  await collect(
+    'seen (block BIGINT, hash VARCHAR, wallet VARCHAR)',
     'wallet_transactions',
-    (source) => `INSERT INTO seen SELECT ${number}, transaction_hash, wallet_address FROM ${source} ${where}`,
+    (source) => `SELECT ${number}, transaction_hash, wallet_address FROM ${source} ${where}`,
   )
 }
 

@@ -25,30 +25,26 @@ export const walletBlockKey = ({ wallet, block }: WalletBlock): string => `${wal
 
 /** Reads the transactions with native ledger rows of these wallets in these blocks, in chain order. */
 export async function readDivergentTransactions(
-  { run, all, eachFile }: Dataset,
+  { run, all, collect }: Dataset,
   places: readonly WalletBlock[],
 ): Promise<ReadonlyMap<string, DivergentTransaction[]>> {
   if (places.length === 0) return new Map()
   await run('CREATE OR REPLACE TABLE places (wallet VARCHAR, block BIGINT)')
   const values = places.map(({ wallet, block }) => `(${quoteLiteral(wallet)}, ${block})`)
   await run(`INSERT INTO places VALUES ${values.join(', ')}`)
-  await run(
-    'CREATE OR REPLACE TABLE moved (wallet VARCHAR, block BIGINT, hash VARCHAR, entry VARCHAR, value VARCHAR)',
-  )
-  await eachFile(
+  await collect(
+    'moved (wallet VARCHAR, block BIGINT, hash VARCHAR, entry VARCHAR, value VARCHAR)',
     'ledger',
     (source) =>
-      `INSERT INTO moved SELECT wallet_address, CAST(block_number AS BIGINT), transaction_hash, entry_type, value
+      `SELECT wallet_address, CAST(block_number AS BIGINT), transaction_hash, entry_type, value
        FROM ${source} WHERE asset_type = 'native' AND
        (wallet_address, CAST(block_number AS BIGINT)) IN (SELECT (wallet, block) FROM places)`,
   )
-  await run(
-    'CREATE OR REPLACE TABLE typed (hash VARCHAR, type INTEGER, is_listed BOOLEAN, lacks_fee BOOLEAN)',
-  )
-  await eachFile(
+  await collect(
+    'typed (hash VARCHAR, type INTEGER, is_listed BOOLEAN, lacks_fee BOOLEAN)',
     'transactions',
     (source) =>
-      `INSERT INTO typed SELECT transaction_hash, CAST(transaction_type AS INTEGER),
+      `SELECT transaction_hash, CAST(transaction_type AS INTEGER),
          nullif(CAST(effective_gas_price AS VARCHAR), '') IS NULL, nullif(CAST(extra_fee AS VARCHAR), '') IS NULL
        FROM ${source} WHERE transaction_hash IN (SELECT hash FROM moved)`,
   )

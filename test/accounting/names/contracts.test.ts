@@ -42,10 +42,11 @@ function contractsOf(...files: LedgerRow[][]) {
       'block_number, transaction_index, asset_address, asset_symbol, asset_decimals, asset_type, token_id'
     return `(VALUES ${lines.join(', ')}) AS t(${columns})`
   }
-  const eachFile: Dataset['eachFile'] = async (_, statement) => {
-    for (const file of files) await rows.run(statement(sourceOf(file)))
+  const collect: Dataset['collect'] = async (into, _, select) => {
+    await rows.run(`CREATE OR REPLACE TABLE ${into}`)
+    for (const file of files) await rows.run(`INSERT INTO ${into.split(' ', 1)} ${select(sourceOf(file))}`)
   }
-  return readContracts({ ...rows, eachFile, textSql: unescapedSql } as unknown as Dataset)
+  return readContracts({ ...rows, collect, textSql: unescapedSql } as unknown as Dataset)
 }
 
 const [FIRST, SECOND] = ['1', '2'].map((end) => `0x00000000${'f'.repeat(31)}${end}`) as [string, string]
