@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import type { PriceNeeded, TickerNeeded } from '../accounting/needed.ts'
 import { csvRows } from '../core/platform/csv-rows.ts'
+import { entryAt } from '../core/platform/entry.ts'
 import {
   assertNotFolder,
   type ProtectedPaths,
@@ -231,4 +231,4 @@ export async function writeCsvTemplate<T>(
   openLog({}).info(`${formatCount(needed.length, unit)} to fill in: ${file}`)
 }
 
-export const exists = async (path: string) => (await stat(path).catch(() => undefined)) !== undefined
+export const exists = async (path: string) => (await entryAt(path)) !== undefined

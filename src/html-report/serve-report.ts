@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { toExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, RECONCILIATION_FILE } from '../core/model/manifest.ts'
+import { entryAt } from '../core/platform/entry.ts'
 import { bindServer, closeServer, createLimitedServer } from '../core/platform/http-server.ts'
 import { type PageOptions, renderReport } from './report.ts'
 
@@ -58,7 +58,7 @@ function cachePages(outputs: readonly [string, ...string[]], options: PageOption
 }
 
 async function fileVersion(file: string): Promise<string> {
-  const entry = await stat(file).catch(() => undefined)
+  const entry = await entryAt(file)
   return `${entry?.mtimeMs} ${entry?.ino} ${entry?.size}`
 }
 

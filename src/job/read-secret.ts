@@ -1,5 +1,6 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { ExportError } from '../core/model/errors.ts'
+import { entryAt } from '../core/platform/entry.ts'
 import { registerSecret } from '../core/platform/secrets.ts'
 import { describeReadError, validateFile } from './yaml/read-job-text.ts'
 
@@ -59,7 +60,7 @@ const MAX_SECRET_BYTES = 64 * 1024
  */
 async function isReadableByOthers(file: string): Promise<boolean> {
   if (process.platform === 'win32') return false
-  const stats = await stat(file).catch(() => undefined)
+  const stats = await entryAt(file)
   if (stats?.isFile() !== true) return false
   const isOwn = stats.uid === process.getuid?.()
   return (stats.mode & (isOwn ? 0o044 : 0o004)) !== 0

@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises'
 import { ExportError } from '../core/model/errors.ts'
+import { readStart } from '../core/platform/disk.ts'
 import { DIALECTS, type Dialect } from './ddl/dialects.ts'
 import { openClickhouse } from './engines/clickhouse.ts'
 import { openDuckdb } from './engines/duckdb.ts'
@@ -43,8 +43,18 @@ type Database = {
 
 /** Databases that rows are loaded into. To add a database, write its engine and its dialect, and add an entry. */
 const DATABASES: readonly Database[] = [
-  { schemes: ['duckdb'], format: 'duckdb:FILE', parse: parseDuckdb },
-  { schemes: ['sqlite'], format: 'sqlite:FILE', parse: parseSqlite },
+  {
+    schemes: ['duckdb'],
+    format: 'duckdb:FILE',
+    parse: parseFile(DIALECTS.duckdb, { offset: 8, magic: 'DUCK' }, (file, _, options) =>
+      openDuckdb(file, options),
+    ),
+  },
+  {
+    schemes: ['sqlite'],
+    format: 'sqlite:FILE',
+    parse: parseFile(DIALECTS.sqlite, { offset: 0, magic: 'SQLite format 3\0' }, openSqlite),
+  },
   { schemes: ['postgres', 'postgresql'], format: 'postgres://USER@HOST/DATABASE', parse: parsePostgres },
   {
     schemes: ['clickhouse', 'clickhouses'],
@@ -101,34 +111,25 @@ function parseWarehouse(kind: WarehouseUrl['kind'], rest: string): WarehouseUrl 
   return { kind, title: `${kind}:${rest}`, names }
 }
 
-function parseDuckdb(address: Address): LoadableUrl | string {
-  const url = parseFile(address, { engine: 'DuckDB', offset: 8, magic: 'DUCK' })
-  if (typeof url === 'string') return url
-  const open = async (_: Reader, options: ReaderOptions) => {
-    await url.assertOwn()
-    return openDuckdb(url.file, options)
-  }
-  return { ...url, dialect: DIALECTS.duckdb, open }
-}
-
-function parseSqlite(address: Address): LoadableUrl | string {
-  const url = parseFile(address, { engine: 'SQLite', offset: 0, magic: 'SQLite format 3\0' })
-  if (typeof url === 'string') return url
-  const open = async (reader: Reader) => {
-    await url.assertOwn()
-    return openSqlite(url.file, reader)
-  }
-  return { ...url, dialect: DIALECTS.sqlite, open }
-}
-
 /** The magic bytes of an engine's database files, with their offset. */
-type Magic = { readonly engine: string; readonly offset: number; readonly magic: string }
+type Magic = { readonly offset: number; readonly magic: string }
 
-/** Parses `duckdb:a/b.db`, `duckdb:///a/b.db` or `duckdb:/a/b.db`; SQLite alike. */
-function parseFile({ kind, rest }: Address, magic: Magic) {
-  const file = rest.replace(/^\/\/(?=\/)/, '')
-  if (file === '' || file === ':memory:') return 'it names no file'
-  return { kind, title: `${kind}:${file}`, file, assertOwn: () => assertOwnDatabase(kind, file, magic) }
+/** Returns a parser of `duckdb:a/b.db`, `duckdb:///a/b.db` or `duckdb:/a/b.db`; SQLite alike. */
+function parseFile(
+  dialect: Dialect,
+  magic: Magic,
+  openFile: (file: string, reader: Reader, options: ReaderOptions) => Promise<Engine>,
+): Database['parse'] {
+  return ({ kind, rest }) => {
+    const file = rest.replace(/^\/\/(?=\/)/, '')
+    if (file === '' || file === ':memory:') return 'it names no file'
+    const title = `${kind}:${file}`
+    const open = async (reader: Reader, options: ReaderOptions) => {
+      await assertOwnDatabase(kind, file, dialect.title, magic)
+      return openFile(file, reader, options)
+    }
+    return { kind, title, file, dialect, open }
+  }
 }
 
 /**
@@ -138,27 +139,15 @@ function parseFile({ kind, rest }: Address, magic: Magic) {
 async function assertOwnDatabase(
   kind: string,
   file: string,
-  { engine, offset, magic }: Magic,
+  engine: string,
+  { offset, magic }: Magic,
 ): Promise<void> {
-  const start = await readStart(file, offset + magic.length)
+  // Opening the database reports why a file cannot be read.
+  const start = await readStart(file, offset + magic.length).catch(() => undefined)
   if (start === undefined || start.length === 0 || start.subarray(offset).toString('latin1') === magic) return
   throw new ExportError('LOAD_FAILED', `cannot open ${kind}:${file}: the file is not a ${engine} database`, {
     fix: `Name a ${engine} database after ${kind}:, or a file that does not exist yet.`,
   })
-}
-
-/** Reads the first bytes of a file; undefined if it cannot be read, because opening the database reports the reason. */
-async function readStart(file: string, length: number): Promise<Buffer | undefined> {
-  const handle = await open(file).catch(() => undefined)
-  if (handle === undefined) return undefined
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0)
-    return buffer.subarray(0, bytesRead)
-  } catch {
-    return undefined
-  } finally {
-    await handle.close()
-  }
 }
 
 /** Missing parts come from PGHOST, PGDATABASE and PGPASSWORD. */

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { realpath, rm, stat } from 'node:fs/promises'
+import { realpath, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/model/manifest.ts'
 import type { FormatName } from '../core/model/model.ts'
 import { diskError, hashFile, readManifestText } from '../core/platform/disk.ts'
+import { isFolder } from '../core/platform/entry.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import type { Table } from '../core/table/index.ts'
@@ -123,14 +124,12 @@ async function readLocal(path: string): Promise<string> {
   try {
     return await readManifestText(path)
   } catch (cause) {
-    const folderExists = await stat(folderOf(path)).then(
-      (entry) => entry.isDirectory(),
-      () => false,
-    )
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw diskError(`cannot read ${path}`, cause)
     throw new ExportError(
       'USAGE',
-      folderExists ? `there is no manifest at ${path}` : `there is no folder ${folderOf(path)}`,
+      (await isFolder(folderOf(path)))
+        ? `there is no manifest at ${path}`
+        : `there is no folder ${folderOf(path)}`,
       {
         fix: 'Run the job until it is complete, or name the output folder of a complete export, or its manifest with --from-manifest.',
       },

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { ExportError } from '../core/model/errors.ts'
 import { hashFile } from '../core/platform/disk.ts'
+import { entryAt } from '../core/platform/entry.ts'
 
 /** A file of an export: its path in the manifest, its path on disk, and its expected size. */
 export type ExpectedFile = { name: string; path: string; bytes: number }
@@ -41,6 +42,6 @@ export function mismatchError(name: string, problem: string): ExportError {
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {
-  const entry = await stat(path).catch(() => undefined)
+  const entry = await entryAt(path)
   return entry?.isFile() ? entry.size : undefined
 }

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ExportError, PERMISSION_FIX } from '../core/model/errors.ts'
@@ -6,6 +5,7 @@ import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/model/m
 import { manifestContradictions } from '../core/model/manifest-contradictions.ts'
 import type { FormatName } from '../core/model/model.ts'
 import { readTextIfExists } from '../core/platform/disk.ts'
+import { isFolder } from '../core/platform/entry.ts'
 import { toScratchError } from '../core/platform/scratch-folder.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import { quoteIdentifier } from '../core/platform/sql.ts'
@@ -326,9 +326,9 @@ function columnOf(columns: readonly Column[], name: string): Column {
  * OUTPUT_CHANGED if its columns differ from this version's.
  */
 export async function requireManifest(folder: string): Promise<Manifest> {
-  const entry = await stat(folder).catch(() => undefined)
   const fix = 'Run the job until it is complete, or name the output folder of a complete export.'
-  if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`, { fix })
+  if (!(await isFolder(folder)))
+    throw new ExportError('USAGE', `there is no output folder ${folder}`, { fix })
   const manifest = await readManifestIfAny(folder)
   if (manifest !== undefined) return requireSameColumns(manifest, folder)
   throw new ExportError('USAGE', `${folder} holds no finished export (no ${MANIFEST_FILE})`, { fix })

@@ -1,6 +1,6 @@
-import { stat } from 'node:fs/promises'
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { ExportError } from '../core/model/errors.ts'
+import { entryAt } from '../core/platform/entry.ts'
 import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
 import { inputError } from '../core/platform/user-file.ts'
 import type { DataFile } from '../formats/format.ts'
@@ -124,7 +124,8 @@ async function loadCsv(database: ScratchDatabase, name: string, file: string): P
   const types = ['BOOLEAN', 'BIGINT', 'DATE', 'TIMESTAMP', 'VARCHAR'].map(quoteLiteral).join(', ')
   const source = `read_csv(${quoteLiteral(file)}, header = true, auto_type_candidates = [${types}], sample_size = -1)`
   // A name with * or ? would be a pattern of several files.
-  if (!(await isFile(file))) throw inputError(file, Object.assign(new Error(), { code: 'ENOENT' }), CSV_FIX)
+  if (!(await entryAt(file))?.isFile())
+    throw inputError(file, Object.assign(new Error(), { code: 'ENOENT' }), CSV_FIX)
   try {
     await database.run(`CREATE TABLE ${quoteIdentifier(name)} AS SELECT * FROM ${source}`)
   } catch (cause) {
@@ -134,12 +135,6 @@ async function loadCsv(database: ScratchDatabase, name: string, file: string): P
 }
 
 const CSV_FIX = 'Name a CSV file with a header, in UTF-8.'
-
-const isFile = (path: string) =>
-  stat(path).then(
-    (entry) => entry.isFile(),
-    () => false,
-  )
 
 const READ_ONLY_STATEMENT = /^(select|with|from|values|table|pivot|unpivot|describe|desc|show|summarize|\()$/i
 /** Statements that may compute with values of the tables. */

@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ExportError } from '../../core/model/errors.ts'
 import { parseUtc } from '../../core/model/utc.ts'
+import { isFolder } from '../../core/platform/entry.ts'
 import { openUserFile } from '../../core/platform/open-user-file.ts'
 import { inputError } from '../../core/platform/user-file.ts'
 import { readRawRecords } from '../../read/csv-records.ts'
@@ -22,9 +22,9 @@ export async function checkFile(
   onProblem: (problem: FormatProblem) => void,
 ): Promise<number> {
   const multiFile = MULTI_FILE_WRITERS.find(({ name }) => name === to)
-  const isFolder = (await stat(file).catch(() => undefined))?.isDirectory() ?? false
-  if (isFolder && multiFile?.isPerWallet === false) return checkFolder(file, multiFile.files, onProblem)
-  if (isFolder) throw folderError(file, multiFile)
+  const isDirectory = await isFolder(file)
+  if (isDirectory && multiFile?.isPerWallet === false) return checkFolder(file, multiFile.files, onProblem)
+  if (isDirectory) throw folderError(file, multiFile)
   const preset = PRESETS.find(({ name }) => name === to)
   if (preset !== undefined) return checkBalancedCsv(file, preset, onProblem)
   if (multiFile !== undefined) return checkCsv(file, createSetChecker(multiFile), onProblem)

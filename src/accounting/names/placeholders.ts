@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isNft } from '../../core/model/asset.ts'
 import { chainIdOf } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { csvRows } from '../../core/platform/csv-rows.ts'
 import { makeParentFolder, readTextIfExists } from '../../core/platform/disk.ts'
+import { entryAt } from '../../core/platform/entry.ts'
 import { RETRY_POLICIES } from '../../core/platform/retry.ts'
 import { resolveWritePath, writeNamedFile } from '../../core/platform/user-file.ts'
 import { readRecords } from '../../read/csv-records.ts'
@@ -137,7 +138,7 @@ async function readNumbers(
   chain: string | undefined,
 ): Promise<PlaceholderNumbers> {
   const numbers: PlaceholderNumbers = { names: new Map(), rows: [], counts: {} }
-  const entry = await stat(destination).catch(() => undefined)
+  const entry = await entryAt(destination)
   if (entry?.isDirectory() !== true && (await readTextIfExists(destination)) === undefined) return numbers
   const seen = new Map<string, number>()
   await readRecords(
@@ -242,6 +243,6 @@ async function removeIfStale(lock: string): Promise<void> {
 }
 
 async function isStale(path: string): Promise<boolean> {
-  const entry = await stat(path).catch(() => undefined)
+  const entry = await entryAt(path)
   return entry !== undefined && Date.now() - entry.mtimeMs > STALE_MS
 }

@@ -1,9 +1,10 @@
-import { stat, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
 import { APIS, DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { FORMAT_NAMES, type Job } from '../../core/model/model.ts'
 import { makeFolder } from '../../core/platform/disk.ts'
+import { entryAt } from '../../core/platform/entry.ts'
 import { splitWallet } from '../../job/addresses/addresses.ts'
 import { FIELDS } from '../../job/fields/fields.ts'
 import { readInlineJob } from '../../job/read-job.ts'
@@ -62,7 +63,7 @@ async function init(file: string, { force = false, ...inputs }: InitArguments): 
 async function requireNewFile(file: string, force: boolean): Promise<void> {
   if (!['.yaml', '.yml'].includes(extname(file)))
     throw new ExportError('USAGE', `${file}: a job file ends in .yaml`, { fix: `Name ${file}.yaml.` })
-  if (force || (await stat(file).catch(() => undefined)) === undefined) return
+  if (force || (await entryAt(file)) === undefined) return
   throw new ExportError('USAGE', `${file} already exists`, {
     fix: 'Name another file, or write over this one with --force.',
   })

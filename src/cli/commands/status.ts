@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises'
 import type { QueuedRun } from '../../cluster/inspect-queue.ts'
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import type { Job } from '../../core/model/model.ts'
 import { labelsOf } from '../../core/model/wallet-sample.ts'
+import { isFolder } from '../../core/platform/entry.ts'
 import { largest } from '../../core/platform/extremes.ts'
 import type { JobState } from '../../export/inspect-output.ts'
 import { inspectJobOutput, inspectOutput, type OutputStatus } from '../../export/inspect-output.ts'
@@ -96,8 +96,7 @@ async function printQueueStatus(url: string, { json }: Arguments): Promise<void>
   for (const run of queueState.runs) print(queueLines(run))
 }
 
-const isOutput = async (outputArg: string) =>
-  isBucketUrl(outputArg) || ((await stat(outputArg).catch(() => undefined))?.isDirectory() ?? false)
+const isOutput = async (outputArg: string) => isBucketUrl(outputArg) || (await isFolder(outputArg))
 
 function remainingText({ kind }: Job, { wallets, blocks }: JobState): string {
   if (kind === 'blocks') return `${formatCount(countBlocks(blocks), 'block')} left to read`

@@ -27,16 +27,10 @@ async function resolveTextfile(path: string): Promise<string> {
 async function exportsAround(path: string): Promise<string[]> {
   const exports: string[] = []
   for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
-    if (await exists(join(folder, MANIFEST_FILE))) exports.push(folder)
+    if (await lstat(join(folder, MANIFEST_FILE)).catch(() => undefined)) exports.push(folder)
     if (folder === dirname(folder)) return exports
   }
 }
-
-const exists = (path: string) =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  )
 
 const METRIC_LINE = /^(walletlake_\w+)(?:\{(.*)\})? (-?[\d.]+(?:e[+-]?\d+)?)$/s
 const LABEL_PAIR = /(\w+)="((?:[^"\\]|\\.)*)"/gs

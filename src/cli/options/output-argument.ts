@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
 import { MANIFEST_FILE } from '../../core/model/manifest.ts'
 import type { BucketLocation, Job } from '../../core/model/model.ts'
+import { entryAt, isFolder } from '../../core/platform/entry.ts'
 import { createScratchFolder } from '../../core/platform/scratch-folder.ts'
 import type { TableName } from '../../core/table/index.ts'
 import { readJob } from '../../job/read-job.ts'
@@ -59,7 +59,7 @@ export async function fetchIfRemote(
 /** Like `openOutput`, without downloading. For an object store, `output` is the local work folder. */
 export async function locateOutput(outputArg: string): Promise<Omit<LocatedOutput, 'name'>> {
   if (isBucketUrl(outputArg)) return locateRemoteOutput(outputArg)
-  const entry = await stat(outputArg).catch(() => undefined)
+  const entry = await entryAt(outputArg)
   if (entry?.isDirectory()) return { output: outputArg, store: undefined, job: undefined }
   if (basename(outputArg) === MANIFEST_FILE)
     return { output: dirname(outputArg), store: undefined, job: undefined }
@@ -84,8 +84,7 @@ function locateRemoteOutput(outputArg: string): Omit<LocatedOutput, 'name'> {
 }
 
 async function requireOutputFolder({ file, output }: Job): Promise<void> {
-  const entry = await stat(output).catch(() => undefined)
-  if (entry?.isDirectory()) return
+  if (await isFolder(output)) return
   throw usageError(
     `there is no output folder ${output} of the job ${file}`,
     'Run the job first, or start this in the folder where it was run: output paths are relative to the working folder.',

@@ -1,5 +1,6 @@
-import { rmdir, stat } from 'node:fs/promises'
+import { rmdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { entryAt } from './entry.ts'
 
 /** The folders that were missing before an operation created files below a path. */
 type FoldersBefore = {
@@ -14,7 +15,9 @@ type FoldersBefore = {
 /** Records which folders of a path do not exist yet. */
 export async function trackCreatedFolders(path: string): Promise<FoldersBefore> {
   const missing: string[] = []
-  for (let folder = resolve(path); !(await exists(folder)); folder = dirname(folder)) missing.push(folder)
+  const isMissing = async (folder: string) =>
+    dirname(folder) !== folder && (await entryAt(folder)) === undefined
+  for (let folder = resolve(path); await isMissing(folder); folder = dirname(folder)) missing.push(folder)
   const removeEmpty = async () => {
     for (const folder of missing) {
       // Stops at a file, a folder that is not empty, or a folder that cannot be removed.
@@ -24,9 +27,3 @@ export async function trackCreatedFolders(path: string): Promise<FoldersBefore> 
   }
   return { isNew: missing.length > 0, removeEmpty }
 }
-
-const exists = (path: string) =>
-  stat(path).then(
-    () => true,
-    () => dirname(path) === path,
-  )

@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { diskFix, ExportError } from '../model/errors.ts'
 import { MAX_MANIFEST_BYTES } from '../model/limits.ts'
+import { entryAt, isFolder } from './entry.ts'
 import { createTemporary, removeStaleTemporaries } from './temporary-file.ts'
 
 /**
@@ -12,11 +13,6 @@ import { createTemporary, removeStaleTemporaries } from './temporary-file.ts'
  * not allow new entries (/proc).
  */
 export async function makeFolder(path: string): Promise<void> {
-  const isFolder = (folder: string) =>
-    stat(folder).then(
-      (entry) => entry.isDirectory(),
-      () => false,
-    )
   const make = () =>
     mkdir(path).catch(async (cause: NodeJS.ErrnoException) => ((await isFolder(path)) ? undefined : cause))
   const parent = dirname(path)
@@ -54,10 +50,20 @@ const UNSUPPORTED = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EPERM
  * Syncs a folder, so that renames and removals in it survive a power failure. File systems that do not
  * support this for folders (SMB, some FUSE mounts) persist names by themselves, or not at all.
  */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
+export const syncFolder = (folder: string): Promise<void> =>
+  withFile(folder, 'r', (handle) => handle.sync().catch(ignoreUnsupported))
+
+const syncFile = (path: string): Promise<void> => withFile(path, 'r', (handle) => handle.sync())
+
+/** Opens a file for some work, and closes it. */
+export async function withFile<T>(
+  path: string,
+  flags: string | number,
+  work: (handle: FileHandle) => Promise<T>,
+): Promise<T> {
+  const handle = await open(path, flags)
   try {
-    await handle.sync().catch(ignoreUnsupported)
+    return await work(handle)
   } finally {
     await handle.close()
   }
@@ -71,12 +77,7 @@ export async function syncFolder(folder: string): Promise<void> {
  * system.
  */
 export async function publishFile(from: string, to: string): Promise<void> {
-  const handle = await open(from, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await syncFile(from)
   await makeFolder(dirname(to))
   await rename(from, to)
   await syncFolder(dirname(to))
@@ -86,44 +87,39 @@ export async function publishFile(from: string, to: string): Promise<void> {
  * Atomically replaces a small file, and removes temporary files of ended processes next to it. `mode` is
  * subject to the umask. Throws OUTPUT_FAILED.
  */
-export async function writeAtomically(path: string, text: string | Uint8Array, mode?: number): Promise<void> {
-  let temporary: string | undefined
-  try {
-    await removeStaleTemporaries(dirname(path))
-    const { path: temporaryPath, handle } = await createTemporary(path, mode)
-    temporary = temporaryPath
-    try {
-      await handle.writeFile(text)
-    } finally {
-      await handle.close()
-    }
-    await publishFile(temporary, path)
-  } catch (cause) {
-    if (temporary !== undefined) await rm(temporary, { force: true }).catch(() => undefined)
-    throw diskError(`cannot write ${path}`, cause)
-  }
-}
+export const writeAtomically = (path: string, content: string | Uint8Array, mode?: number): Promise<void> =>
+  withTemporary(path, content, mode, (temporary) => publishFile(temporary, path))
 
 /**
  * Writes a small file unless there is one with its name; resolves with false if there is. On a file system without hard
  * links, two writers at the same moment could both succeed. Throws OUTPUT_FAILED.
  */
 export async function createFile(path: string, content: Uint8Array): Promise<boolean> {
-  let temporary: string | undefined
-  try {
-    await makeParentFolder(path)
-    await removeStaleTemporaries(dirname(path))
-    const { path: temporaryPath, handle } = await createTemporary(path)
-    temporary = temporaryPath
-    try {
-      await handle.writeFile(content)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+  await makeParentFolder(path).catch((cause: unknown) => {
+    throw diskError(`cannot write ${path}`, cause)
+  })
+  return withTemporary(path, content, undefined, async (temporary) => {
+    await syncFile(temporary)
     const isCreated = await linkUnlessExists(temporary, path)
     await syncFolder(dirname(path))
     return isCreated
+  })
+}
+
+/** Writes a temporary file next to `path`, which `place` gives its name, and removes it if it is left. */
+async function withTemporary<T>(
+  path: string,
+  content: string | Uint8Array,
+  mode: number | undefined,
+  place: (temporary: string) => Promise<T>,
+): Promise<T> {
+  let temporary: string | undefined
+  try {
+    await removeStaleTemporaries(dirname(path))
+    const created = await createTemporary(path, mode)
+    temporary = created.path
+    await created.handle.writeFile(content).finally(() => created.handle.close())
+    return await place(temporary)
   } catch (cause) {
     throw diskError(`cannot write ${path}`, cause)
   } finally {
@@ -138,7 +134,7 @@ export async function linkUnlessExists(from: string, to: string): Promise<boolea
     return true
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
-    if ((await stat(to).catch(() => undefined)) !== undefined) return false
+    if ((await entryAt(to)) !== undefined) return false
     await rename(from, to)
     return true
   }
@@ -163,28 +159,27 @@ export async function readTextIfExists(
   maxBytes: number = MAX_MANIFEST_BYTES,
 ): Promise<string | undefined> {
   try {
-    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    try {
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+    return await withFile(path, flags, async (handle) => {
       await requireRegularFile(handle, path)
-      return await readBounded(handle, maxBytes)
-    } finally {
-      await handle.close()
-    }
+      return readBounded(handle, maxBytes)
+    })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw diskError(`cannot read ${path}`, cause)
   }
 }
 
+/** The first bytes of a file. Throws the error of the file system. */
+export const readStart = (path: string, length: number): Promise<Buffer> =>
+  withFile(path, 'r', async (handle) => {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0)
+    return buffer.subarray(0, bytesRead)
+  })
+
 /** The text of a manifest. Throws the error of the file system, or an Error if it is too large to be one. */
-export async function readManifestText(path: string): Promise<string> {
-  const handle = await open(path)
-  try {
-    return await readBounded(handle, MAX_MANIFEST_BYTES)
-  } finally {
-    await handle.close()
-  }
-}
+export const readManifestText = (path: string): Promise<string> =>
+  withFile(path, 'r', (handle) => readBounded(handle, MAX_MANIFEST_BYTES))
 
 async function readBounded(handle: FileHandle, maxBytes: number): Promise<string> {
   const { size } = await handle.stat()

@@ -1,8 +1,9 @@
-import { lstat, realpath, stat } from 'node:fs/promises'
+import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { diskFix, ExportError } from '../model/errors.ts'
 import { EXPORT_ENTRIES } from '../model/manifest.ts'
 import { diskError, makeParentFolder, writeAtomically } from './disk.ts'
+import { entryAt } from './entry.ts'
 
 /**
  * Resolves the path of a file that the user named for writing: symbolic links are followed, so that the link
@@ -14,7 +15,7 @@ export async function resolveWritePath(path: string, fix = 'Name a file.'): Prom
     fix,
   })
   if (STREAM_PATHS.test(resolve(path))) throw refusal
-  const entry = await stat(path).catch(() => undefined)
+  const entry = await entryAt(path)
   if (entry === undefined) {
     if (await isLink(path)) throw refusal
     return realPathOf(path)
@@ -28,7 +29,7 @@ export async function resolveWritePath(path: string, fix = 'Name a file.'): Prom
 
 /** Throws OUTPUT_FAILED if a path that is to become a file is a folder or ends in a slash. */
 export async function assertNotFolder(path: string): Promise<void> {
-  const entry = await stat(path).catch(() => undefined)
+  const entry = await entryAt(path)
   if (entry?.isDirectory() || /(^|[\\/])$/.test(path))
     throw new ExportError('OUTPUT_FAILED', `cannot write ${path}: it is a folder`, { fix: diskFix('EISDIR') })
 }

@@ -1,4 +1,5 @@
-import { open, readFile, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
+import { readStart } from '../../core/platform/disk.ts'
 import {
   decodeText,
   detectEncoding,
@@ -33,15 +34,8 @@ export async function readJobText(file: string, report: ReportDiagnostic): Promi
 const JOB_FILE_EXPECTED = 'a job file (for an output, name the job file that wrote it)'
 
 /** Detects the encoding of a file from its first bytes. */
-export async function readEncoding(file: string): Promise<Encoding> {
-  const handle = await open(file)
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0)
-    return detectEncoding(buffer.subarray(0, bytesRead))
-  } finally {
-    await handle.close()
-  }
-}
+export const readEncoding = async (file: string): Promise<Encoding> =>
+  detectEncoding(await readStart(file, 4))
 
 /** Reason why a file cannot be read, in the form of a diagnostic. */
 export type FileProblem = { readonly found: string; readonly expected: string }

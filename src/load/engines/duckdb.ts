@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { openOwnDatabase } from '../../core/duckdb/own-database.ts'
 import { ExportError } from '../../core/model/errors.ts'
+import { entryAt } from '../../core/platform/entry.ts'
 import { quoteLiteral } from '../../core/platform/sql.ts'
 import { DIALECTS } from '../ddl/dialects.ts'
 import { engineError, isDiskFull, NO_SPACE_FIX } from '../engine-error.ts'
@@ -59,7 +60,7 @@ const HEADER_BYTES = 3 * 4096
  * contains no data. Files of other kinds were rejected before.
  */
 async function removeIncomplete(file: string): Promise<void> {
-  const entry = await stat(file).catch(() => undefined)
+  const entry = await entryAt(file)
   if (entry?.isFile() && entry.size > 0 && entry.size < HEADER_BYTES) await removeDatabase(file)
 }
 

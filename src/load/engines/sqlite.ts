@@ -1,8 +1,9 @@
-import { chmod, copyFile, rm, stat } from 'node:fs/promises'
+import { chmod, copyFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Database } from 'node-sqlite3-wasm'
 import { ExportError } from '../../core/model/errors.ts'
 import { diskError, makeFolder, publishFile } from '../../core/platform/disk.ts'
+import { entryAt, isFolder } from '../../core/platform/entry.ts'
 import { lockOutput } from '../../core/platform/lock/lock.ts'
 import { quoteLiteral } from '../../core/platform/sql.ts'
 import type { Table } from '../../core/table/index.ts'
@@ -75,7 +76,6 @@ export async function openSqlite(file: string, reader: Reader): Promise<Engine> 
 }
 
 async function assertValidPath(file: string): Promise<void> {
-  const isFolder = async (path: string) => (await stat(path).catch(() => undefined))?.isDirectory() ?? false
   const pathError = (reason: string) =>
     new ExportError('LOAD_FAILED', `cannot open sqlite:${file}: ${reason}`, {
       fix: 'Check the path after sqlite:, and that its folder exists and is writable.',
@@ -86,7 +86,7 @@ async function assertValidPath(file: string): Promise<void> {
 
 /** A file's size and modification time; undefined if it does not exist. */
 async function fileVersion(file: string): Promise<string | undefined> {
-  const entry = await stat(file).catch(() => undefined)
+  const entry = await entryAt(file)
   return entry === undefined ? undefined : `${entry.size} ${entry.mtimeMs}`
 }
 
@@ -96,7 +96,7 @@ async function openCopy(
 ): Promise<Database> {
   try {
     await clearLeftovers(copy)
-    const entry = await stat(file).catch(() => undefined)
+    const entry = await entryAt(file)
     if (entry !== undefined) await copyDatabase(file, copy, entry.mode)
     const db = open()
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
@@ -119,7 +119,7 @@ async function clearLeftovers(copy: string): Promise<void> {
 
 async function copyDatabase(file: string, copy: string, mode: number): Promise<void> {
   for (const suffix of ['-journal', '-wal']) {
-    if (((await stat(`${file}${suffix}`).catch(() => undefined))?.size ?? 0) === 0) continue
+    if (((await entryAt(`${file}${suffix}`))?.size ?? 0) === 0) continue
     throw new ExportError('OUTPUT_LOCKED', `another program has unfinished changes in ${file}${suffix}`, {
       fix: `Close the other program, or recover the file with sqlite3 ${file} 'PRAGMA wal_checkpoint(TRUNCATE)', then run again.`,
     })

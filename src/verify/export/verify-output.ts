@@ -1,8 +1,9 @@
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { ExportError } from '../../core/model/errors.ts'
 import { EXPORT_ENTRIES, MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../../core/model/manifest.ts'
 import type { BlockRange, BucketLocation } from '../../core/model/model.ts'
 import { type IncompleteWallet, incompleteWallets, type RefusedWallet } from '../../core/model/run-stats.ts'
+import { isFolder } from '../../core/platform/entry.ts'
 import { TABLE_NAMES, TABLES } from '../../core/table/index.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { type Findings, openFindings } from '../../read/findings.ts'
@@ -103,8 +104,7 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
 const MAX_ATTEMPTS = 3
 
 async function verifyOnce(folder: string, options: VerifyOptions): Promise<Verdict> {
-  const entry = await stat(folder).catch(() => undefined)
-  if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`)
+  if (!(await isFolder(folder))) throw new ExportError('USAGE', `there is no output folder ${folder}`)
   await requireExportEntries(folder)
   const findings = openFindings()
   const isFinished = !(await isInProgress(folder))

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { link, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { link, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../../model/errors.ts'
-import { diskError, makePrivateFolder, PRIVATE_MODE, readTextIfExists } from '../disk.ts'
+import { diskError, makePrivateFolder, PRIVATE_MODE, readTextIfExists, withFile } from '../disk.ts'
+import { entryAt } from '../entry.ts'
 import { RETRY_POLICIES } from '../retry.ts'
 import { assertNotSpecial } from '../special-entries.ts'
 import {
@@ -87,14 +88,10 @@ function keepRenewing(path: string, ownContent: string): () => Promise<void> {
 }
 
 /** Rewrites the first byte of the lock, so that the file system, whose clock other processes use, updates its time. */
-async function renew(path: string, ownContent: string): Promise<void> {
-  const handle = await open(path, constants.O_RDWR | constants.O_NOFOLLOW)
-  try {
+const renew = (path: string, ownContent: string): Promise<void> =>
+  withFile(path, constants.O_RDWR | constants.O_NOFOLLOW, async (handle) => {
     if ((await handle.readFile('utf8')) === ownContent) await handle.write(ownContent.slice(0, 1), 0)
-  } finally {
-    await handle.close()
-  }
-}
+  })
 
 type CreateResult = {
   /** False if the path exists already, or if another process removed the temporary file as stale. */
@@ -202,7 +199,7 @@ async function lockHeldError(
 /** The content of a lock and its last renewal by the clock of the file system; undefined if there is no lock. */
 async function readLock(path: string): Promise<{ content: string; writtenMs: number } | undefined> {
   const content = await readTextIfExists(path)
-  const entry = content === undefined ? undefined : await stat(path).catch(() => undefined)
+  const entry = content === undefined ? undefined : await entryAt(path)
   return content === undefined || entry === undefined ? undefined : { content, writtenMs: entry.mtimeMs }
 }
 
