@@ -37,16 +37,27 @@ export function unzipText(zip: Buffer, wanted: string): string {
 export const zipTimes = (zip: Buffer): number[] => entriesOf(zip).flatMap(({ times }) => times)
 
 /** Converts the first sheet of a workbook to CSV with LibreOffice, as a user would see it. */
-export function csvByLibreOffice(xlsx: Buffer): string {
+export const csvByLibreOffice = (xlsx: Buffer): string =>
+  byLibreOffice(xlsx, 'csv', 'csv:Text - txt - csv (StarCalc):44,34,76').toString()
+
+/** Prints a workbook with LibreOffice. Returns the number of pages. */
+export const pagesByLibreOffice = (xlsx: Buffer): number =>
+  byLibreOffice(xlsx, 'pdf', 'pdf')
+    .toString('latin1')
+    .match(/\/Type *\/Page\b/g)?.length ?? 0
+
+function byLibreOffice(xlsx: Buffer, ending: string, filter: string): Buffer {
   const folder = tempFolder()
   writeFileSync(join(folder, 'book.xlsx'), xlsx)
   const words = [
     '--headless',
     `-env:UserInstallation=file://${folder}/profile`,
     '--convert-to',
-    'csv:Text - txt - csv (StarCalc):44,34,76',
+    filter,
+    '--outdir',
+    folder,
   ]
-  const { status, stderr } = spawnSync('soffice', [...words, '--outdir', folder, join(folder, 'book.xlsx')])
+  const { status, stderr } = spawnSync('soffice', [...words, join(folder, 'book.xlsx')])
   expect([status, String(stderr)]).toEqual([0, expect.anything()])
-  return readFileSync(join(folder, 'book.csv'), 'utf8')
+  return readFileSync(join(folder, `book.${ending}`))
 }

@@ -112,7 +112,13 @@ const boldCell = (cell: Cell): Cell => {
     : { value: String(cell), type: String, fontWeight: 'bold' }
 }
 
-const headerCell = ({ name }: SheetColumn): Cell => ({ value: name, type: String, fontWeight: 'bold' })
+/** Numbers are at the right of their column, and so is its header. */
+const headerCell = ({ name, kind }: SheetColumn): Cell => ({
+  value: name,
+  type: String,
+  fontWeight: 'bold',
+  align: kind === 'text' || kind === 'time' ? 'left' : 'right',
+})
 
 const cellsOf = (row: readonly (string | null)[], columns: readonly SheetColumn[]): Row =>
   columns.map(({ kind }, at) => {
@@ -187,7 +193,8 @@ function textCell(text: string, align?: 'right'): Cell {
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text
   const value = INHERITED.has(cut) ? `${cut} ` : cut.replace(ESCAPED, escapeCharacter)
   const style = align === undefined ? {} : { align }
-  return NUMERIC.test(value) ? { value, type: String, format: TEXT_FORMAT, ...style } : value
+  if (NUMERIC.test(value)) return { value, type: String, format: TEXT_FORMAT, ...style }
+  return align === undefined ? value : { value, type: String, align }
 }
 
 const [MIN_WIDTH, MAX_WIDTH, SAMPLE_ROWS] = [8, 45, 100]
