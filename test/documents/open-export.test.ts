@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
-import { isMissing } from '../helpers/programs.ts'
+import { IMPORTERS_PYTHON, isMissing } from '../helpers/programs.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { noPostgres, startPostgres } from '../load/start-postgres.ts'
 import { examplesOf, pageAt, sectionOf } from './pages.ts'
@@ -76,6 +76,24 @@ describe('output/README.md', () => {
     writeFileSync(join(folder, 'sums.py'), code)
     expect(execFileSync('python3', ['sums.py'], { cwd: folder, encoding: 'utf8' })).toBe(prints)
   })
+
+  test.skipIf(isMissing('pandas (PyPI)')).for(exampleIn('### pandas and polars', 'python'))(
+    'prints in pandas and polars what the page shows: $prints',
+    { tags: ['long'] },
+    async ({ code, prints }) => {
+      const decimal = [
+        '--output',
+        join(folder, 'output/decimal'),
+        '--format',
+        'parquet',
+        '--numbers',
+        'decimal',
+      ]
+      const { exit } = await runCommand(['run', join('jobs', 'examples', 'demo.yaml'), ...decimal])
+      expect(exit).toBe(0)
+      expect(execFileSync(IMPORTERS_PYTHON, ['-c', code], { cwd: folder, encoding: 'utf8' })).toBe(prints)
+    },
+  )
 })
 
 test('the query in README.md prints what the page shows', async () => {

@@ -49,6 +49,7 @@ const FINDERS = {
   'dali-rp2 (PyPI)': () => hasModule('dali'),
   'pyiceberg (PyPI)': () => hasPackages('pyiceberg', 'pyarrow'),
   'polars (PyPI)': () => hasPackages('pyiceberg', 'polars'),
+  'pandas (PyPI)': () => hasPackages('pandas', 'polars', 'pyarrow'),
   'DuckDB with its Iceberg extension (PyPI)': () =>
     hasPackages('duckdb_extension_iceberg', 'duckdb_extensions'),
   'Spark with Iceberg (PyPI, Maven)': () =>
