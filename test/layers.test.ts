@@ -142,3 +142,21 @@ test('no file is longer than 400 lines', () => {
   const long = files.filter((file) => textOf(file).split('\n').length > 401)
   expect(long).toEqual([])
 })
+
+test('benchmarks and pictures import only what the program exports', () => {
+  const scripts = ['bench', 'bench/cluster', 'pictures'].flatMap((folder) =>
+    readdirSync(join(import.meta.dirname, folder))
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => join(import.meta.dirname, folder, name)),
+  )
+  const imported = scripts.flatMap((script) =>
+    [...readFileSync(script, 'utf8').matchAll(/import \{([^}]+)\} from '[./]+\/dist\/(.+)\.js'/g)].flatMap(
+      ([, names = '', module]) =>
+        names.split(',').map((name) => ({ name: name.trim(), file: `${module}.ts` })),
+    ),
+  )
+  expect(imported.length).toBeGreaterThan(15)
+  const isMissing = ({ name, file }: { name: string; file: string }) =>
+    !files.includes(file) || !new RegExp(`^export .*\\b${name}\\b`, 'm').test(textOf(file))
+  expect(imported.filter(isMissing)).toEqual([])
+})

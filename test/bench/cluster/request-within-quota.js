@@ -3,8 +3,7 @@
 // milliseconds since 1970.
 // Usage: node request-within-quota.js QUEUE_URL SERVICE_URL SECONDS
 import { setMaxListeners } from 'node:events'
-import { createRedisRateLimiter } from '../../../dist/cluster/rate-limit/redis-rate-limiter.js'
-import { quotaKey } from '../../../dist/cluster/rate-limit/redis-store.js'
+import { createRedisRateLimiter, quotaKey } from '../../../dist/cluster/rate-limit/redis-rate-limiter.js'
 import { openServer } from '../../../dist/cluster/server.js'
 import { createClient } from '../../../dist/http/http-client.js'
 import { request } from '../../../dist/http/request.js'
