@@ -22,7 +22,6 @@ const FILES = {
   'e2e/refused-requests': () => import('../e2e/refused-requests.test.ts'),
   'e2e/bad-pages': () => import('../e2e/bad-pages.test.ts'),
   'e2e/bad-tokens': () => import('../e2e/bad-tokens.test.ts'),
-  'e2e/bad-entries': () => import('../e2e/bad-entries.test.ts'),
   'e2e/bad-items': () => import('../e2e/bad-items.test.ts'),
   'e2e/blocks': () => import('../e2e/blocks.test.ts'),
   'e2e/blocks-resumed': () => import('../e2e/blocks-resumed.test.ts'),
