@@ -1,27 +1,19 @@
-import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadInto } from '../../src/load/load.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/export/model-export.ts'
 import { clickhouse, standIn, urlOf } from './engines.ts'
-import { describeScenarios, expectLake, writeExport } from './scenarios.ts'
+import { describeScenarios, expectLake, writeExport, written } from './scenarios.ts'
 import { within } from './write-export.ts'
 
 afterAll(() => clickhouse.stop())
 
 describeScenarios(clickhouse)
 
-async function written() {
-  const folder = join(tempFolder(), 'out')
-  await writeExport(folder, goodLake())
-  return { folder, place: await clickhouse.place() }
-}
-
 const queriesLike = (pattern: RegExp) => (standIn?.requests ?? []).filter(({ query }) => pattern.test(query))
 
 describe('a ClickHouse database', () => {
   test('receives user and password in a header, never in the URL', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(clickhouse)
     await loadInto(folder, place.to)
     const expected = `Basic ${Buffer.from('me:s3cr@t').toString('base64')}`
     for (const { authorization, search } of standIn?.requests ?? []) {
@@ -32,7 +24,7 @@ describe('a ClickHouse database', () => {
   })
 
   test('gets ReplacingMergeTree tables, and rows as CSV with the required settings', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(clickhouse)
     await loadInto(folder, place.to)
     const [create] = queriesLike(/^CREATE TABLE IF NOT EXISTS `lake`\.`ledger`/)
     expect(create?.query).toContain('ENGINE = ReplacingMergeTree\nORDER BY (`entry_id`)')
@@ -49,7 +41,7 @@ describe('a ClickHouse database', () => {
   test('keeps the records of obsolete files until their blocks are corrected', {
     tags: ['long'],
   }, async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(clickhouse)
     await loadInto(folder, place.to)
     await writeExport(folder, within(goodLake(), 0, 300), { cuts: [0, 200, 300] })
     standIn?.refuse(/^DELETE FROM `lake`\.`ledger`/)
@@ -64,7 +56,7 @@ describe('a ClickHouse database', () => {
   })
 
   test('inserts only rows that differ, so that the others keep values in own columns', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(clickhouse)
     await loadInto(folder, place.to)
     await place.run('ALTER TABLE ledger ADD COLUMN note Nullable(String)')
     for (const row of standIn?.rows('ledger') ?? []) row.note = 'mine'
@@ -79,7 +71,7 @@ describe('a ClickHouse database', () => {
   })
 
   test('loads a file again if its rows arrived without a record', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(clickhouse)
     standIn?.refuse(/^INSERT INTO `lake`\.`ledger`/)
     await expect(loadInto(folder, place.to)).rejects.toThrow('ledger/')
     standIn?.refuse(undefined)
@@ -88,7 +80,7 @@ describe('a ClickHouse database', () => {
   })
 
   test('is rejected if a table has incompatible columns', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(clickhouse)
     standIn?.run(
       'CREATE TABLE IF NOT EXISTS `ledger` (`chain_id` Int64) ENGINE = ReplacingMergeTree ORDER BY (`chain_id`)',
     )
@@ -96,7 +88,7 @@ describe('a ClickHouse database', () => {
   })
 
   test('is named without its password if it cannot be reached', async () => {
-    const { folder } = await written()
+    const { folder } = await written(clickhouse)
     const failure = await loadInto(folder, urlOf('clickhouse://me:s3cr%40t@127.0.0.1:1/lake')).catch(
       (thrown) => thrown,
     )

@@ -6,26 +6,14 @@ import { runCommand, startCommand } from '../helpers/command.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/export/model-export.ts'
 import { duckdb, sqlite } from './engines.ts'
-import { expectLake, writeExport } from './scenarios.ts'
+import { expectLake, writeExport, written } from './scenarios.ts'
 import { readDraft } from './write-export.ts'
-
-async function written() {
-  const folder = join(tempFolder(), 'out')
-  await writeExport(folder, goodLake())
-  return { folder, place: await duckdb.place() }
-}
 
 const addressOf = ({ to }: Awaited<ReturnType<typeof duckdb.place>>) => to.title
 
 describe('walletlake load', () => {
-  test.for(['load', 'schema'])('prints the help of %s within 80 columns', async (name) => {
-    const { exit, stdout } = await runCommand([name, '--help'])
-    expect(exit).toBe(0)
-    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
-  })
-
   test('reports what it loaded, then that nothing is new', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(duckdb)
     const first = await runCommand(['load', folder, '--to', addressOf(place)])
     expect(first).toMatchObject({ exit: 0 })
     expect(first.stdout).toBe(
@@ -51,7 +39,7 @@ describe('walletlake load', () => {
   })
 
   test('prints a script for a warehouse instead of loading', async () => {
-    const { folder } = await written()
+    const { folder } = await written(duckdb)
     const { stdout, exit } = await runCommand([
       'load',
       folder,
@@ -85,7 +73,7 @@ describe('walletlake load', () => {
     { args: ['OUT', '--to', 'sqlite:a.db', '--schema', 'x'], says: 'SQLite has no schemas' },
     { args: ['OUT', '--to', 'bigquery:lake'], says: '--files-at' },
   ])('exits with 2 and a fix for: $args', async ({ args, says }) => {
-    const { folder } = await written()
+    const { folder } = await written(duckdb)
     const work = tempFolder()
     const given = args.map((arg) => (arg === 'OUT' ? folder : arg.replace('a.db', join(work, 'a.db'))))
     const { exit, stderr, stdout } = await runCommand(['load', ...given])
@@ -97,7 +85,7 @@ describe('walletlake load', () => {
   })
 
   test('exits with 10 for a changed file and with 7 for a database that it cannot open', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(duckdb)
     const path = join(folder, readDraft(folder).tables.ledger?.files[0]?.path ?? '')
     writeFileSync(path, readFileSync(path, 'utf8').replace('fee', 'FEE'))
     const changed = await runCommand(['load', folder, '--to', addressOf(place), '--quiet'])
@@ -110,7 +98,7 @@ describe('walletlake load', () => {
   })
 
   test('exits with 8 while another process has the DuckDB file open', { tags: ['long'] }, async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(duckdb)
     const instance = await DuckDBInstance.create('file' in place.to ? place.to.file : '')
     const { exit, stderr } = await startCommand(['load', folder, '--to', addressOf(place), '--quiet']).ended
     instance.closeSync()
@@ -145,7 +133,7 @@ describe('walletlake load', () => {
   )
 
   test('exits with 130 at SIGINT and leaves no partial load', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(duckdb)
     const child = startCommand(['load', folder, '--to', addressOf(place)])
     child.stderr?.once('data', () => child.kill('SIGINT'))
     const { exit, stderr } = await child.ended

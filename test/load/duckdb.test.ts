@@ -1,19 +1,13 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadInto } from '../../src/load/load.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/export/model-export.ts'
 import { duckdb, type Place, urlOf } from './engines.ts'
-import { describeScenarios, expectLake, writeExport } from './scenarios.ts'
+import { describeScenarios, expectLake, writeExport, written } from './scenarios.ts'
 
 describeScenarios(duckdb)
-
-async function written() {
-  const folder = join(tempFolder(), 'out')
-  await writeExport(folder, goodLake())
-  return { folder, place: await duckdb.place() }
-}
 
 async function expectNumbers(place: Place) {
   const values = goodLake().ledger.map(({ value }) => BigInt(value ?? '0'))
@@ -24,23 +18,14 @@ async function expectNumbers(place: Place) {
 }
 
 describe('a DuckDB file', () => {
-  test('replaces rows of unknown origin by key instead of duplicating them', async () => {
-    const { folder, place } = await written()
-    await loadInto(folder, place.to)
-    await place.run('DELETE FROM walletlake_loads')
-    await place.run("UPDATE ledger SET block_number = 999, amount = '7' WHERE entry_type = 'fee'")
-    await loadInto(folder, place.to)
-    await expectLake(place, goodLake())
-  })
-
   test('sorts, compares and sums 256-bit numbers as numbers', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(duckdb)
     await loadInto(folder, place.to)
     await expectNumbers(place)
   })
 
   test('converts the text columns of an earlier version to numbers', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(duckdb)
     await loadInto(folder, place.to)
     await place.run(
       'ALTER TABLE ledger ALTER COLUMN value TYPE VARCHAR; ALTER TABLE ledger ALTER COLUMN token_id TYPE VARCHAR',
@@ -61,17 +46,8 @@ describe('a DuckDB file', () => {
     expect(await loadInto(folder, to)).toMatchObject({ loaded: { erc721_transfers: { rows: 1 } } })
   })
 
-  test('keeps U+0000 in text', async () => {
-    const { folder, place } = await written()
-    const lake = goodLake()
-    for (const row of lake.erc20_transfers) row.token_name = 'a\u0000b'
-    await writeExport(folder, lake)
-    await loadInto(folder, place.to)
-    await expectLake(place, lake)
-  })
-
   test('can have the tables in a schema with the same name as the file', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(duckdb)
     await loadInto(folder, place.to, { namespace: { schema: 'lake' } })
     expect(readdirSync(dirname('file' in place.to ? place.to.file : ''))).toEqual(['lake.duckdb'])
     expect(await place.run('SELECT count(*)::INT AS n FROM lake.lake.ledger')).toEqual([{ n: 18 }])
@@ -84,7 +60,7 @@ describe('a DuckDB file', () => {
       says: 'the key column entry_id is missing',
     },
   ])('is rejected if a table has incompatible columns: $says', async ({ sql, says }) => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(duckdb)
     await place.run(sql)
     const failure = await loadInto(folder, place.to).catch((thrown) => thrown)
     expect(failure).toMatchObject({ code: 'LOAD_FAILED', fix: expect.stringContaining('--prefix') })
@@ -93,21 +69,9 @@ describe('a DuckDB file', () => {
     expect(await place.run('SHOW TABLES')).toEqual([{ name: 'ledger' }])
   })
 
-  test('accepts nulls in columns that earlier versions declared NOT NULL', async () => {
-    const { folder, place } = await written()
-    await loadInto(folder, place.to)
-    await place.run('ALTER TABLE ledger ALTER COLUMN block_hash SET NOT NULL')
-    const lake = goodLake()
-    for (const row of lake.ledger) row.block_hash = null
-    await writeExport(folder, lake)
-    await loadInto(folder, place.to)
-    await expectLake(place, lake)
-  })
-
   test('is named in the error if it cannot be opened', async () => {
-    const { folder } = await written()
-    const file = join(tempFolder(), 'text.duckdb')
-    writeFileSync(file, 'this is not a database'.repeat(1000))
+    const { folder } = await written(duckdb)
+    const file = tempFile('text.duckdb', 'this is not a database'.repeat(1000))
     const failure = await loadInto(folder, urlOf(`duckdb:${file}`)).catch((thrown) => thrown)
     expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: expect.stringContaining(file) })
   })

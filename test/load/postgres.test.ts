@@ -1,46 +1,28 @@
 // @module-tag long
 
-import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseTargetUrl } from '../../src/load/addresses.ts'
 import { loadInto } from '../../src/load/load.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/export/model-export.ts'
 import { postgres, urlOf } from './engines.ts'
-import { describeScenarios, expectLake, writeExport } from './scenarios.ts'
+import { describeScenarios, writeExport, written } from './scenarios.ts'
 
 beforeAll(() => (postgres.skipped ? undefined : postgres.start()))
 afterAll(() => (postgres.skipped ? undefined : postgres.stop()))
 
 describeScenarios(postgres)
 
-async function written() {
-  const folder = join(tempFolder(), 'out')
-  await writeExport(folder, goodLake())
-  const place = await postgres.place()
-  return { folder, place, url: place.address }
-}
-
 describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
   test('can have the tables in a schema', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(postgres)
     await loadInto(folder, place.to, { namespace: { schema: 'lake' } })
     await loadInto(folder, place.to, { namespace: { schema: 'lake' } })
     expect(await place.run('SELECT count(value + 1)::int AS n FROM lake.ledger')).toEqual([{ n: 18 }])
   })
 
-  test('replaces rows of unknown origin by key instead of duplicating them', async () => {
-    const { folder, place } = await written()
-    await loadInto(folder, place.to)
-    await place.run('DELETE FROM walletlake_loads')
-    await place.run("UPDATE ledger SET block_number = 999, amount = 7 WHERE entry_type = 'fee'")
-    await loadInto(folder, place.to)
-    await expectLake(place, goodLake())
-  })
-
   test('writes no version of a row that did not change', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(postgres)
     await loadInto(folder, place.to)
     const versions = () => place.run('SELECT entry_id, xmin, xmax, ctid FROM ledger ORDER BY entry_id')
     const before = await versions()
@@ -55,39 +37,18 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
     expect(after).not.toEqual(before)
   })
 
-  test('stores U+FFFD for U+0000, which its text cannot contain', async () => {
-    const { folder, place } = await written()
-    const lake = goodLake()
-    for (const row of lake.erc20_transfers) row.token_name = 'a\u0000b'
-    await writeExport(folder, lake)
-    await loadInto(folder, place.to)
-    for (const row of lake.erc20_transfers) row.token_name = 'a\ufffdb'
-    await expectLake(place, lake)
-  })
-
   test.for([
     { sql: 'CREATE TABLE ledger (chain_id bigint)', says: 'chain_id is bigint, expected text NOT NULL' },
     { sql: 'CREATE TABLE ledger (chain_id text NOT NULL)', says: 'the key column entry_id is missing' },
   ])('is rejected if a table has incompatible columns: $says', async ({ sql, says }) => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(postgres)
     await place.run(sql)
     await expect(loadInto(folder, place.to)).rejects.toThrow(says)
     expect(await place.run("SELECT to_regclass('walletlake_loads') AS there")).toEqual([{ there: null }])
   })
 
-  test('accepts nulls in columns that earlier versions declared NOT NULL', async () => {
-    const { folder, place } = await written()
-    await loadInto(folder, place.to)
-    await place.run('ALTER TABLE ledger ALTER COLUMN block_hash SET NOT NULL')
-    const lake = goodLake()
-    for (const row of lake.ledger) row.block_hash = null
-    await writeExport(folder, lake)
-    await loadInto(folder, place.to)
-    await expectLake(place, lake)
-  })
-
   test('is rejected if a table has lost its key, with the statement that restores it', async () => {
-    const { folder, place } = await written()
+    const { folder, place } = await written(postgres)
     await loadInto(folder, place.to)
     await place.run('ALTER TABLE ledger DROP CONSTRAINT ledger_pkey')
     const failure = await loadInto(folder, place.to).catch((thrown) => thrown)
@@ -97,7 +58,8 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
   })
 
   test('is locked while another load is in progress', async () => {
-    const { folder, place, url } = await written()
+    const { folder, place } = await written(postgres)
+    const url = place.address
     const other = new pg.Client({ connectionString: url })
     await other.connect()
     await other.query("SELECT pg_advisory_lock(hashtextextended('walletlake  ', 0))")
@@ -115,7 +77,8 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
       change: (url: string) => url.replace('127.0.0.1', 'no-such-host.invalid'),
     },
   ])('is named without its password when $when', async ({ change }) => {
-    const { folder, url } = await written()
+    const { folder, place } = await written(postgres)
+    const url = place.address
     const failure = await loadInto(folder, urlOf(change(url))).catch((thrown) => thrown)
     expect(failure).toMatchObject({ code: 'LOAD_FAILED', fix: expect.stringContaining('PGPASSWORD') })
     expect(failure.message).toContain('cannot connect to postgres://')
@@ -125,7 +88,8 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
   })
 
   test('takes the password from PGPASSWORD', async () => {
-    const { folder, url } = await written()
+    const { folder, place } = await written(postgres)
+    const url = place.address
     process.env.PGPASSWORD = decodeURIComponent(new URL(url).password)
     try {
       const bare = new URL(url)
