@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { convert } from '../../src/accounting/convert.ts'
@@ -6,7 +6,7 @@ import { statement } from '../../src/accounting/statement/statement.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
 import { parseCsv } from '../../src/read/csv-records.ts'
 import { runCommand } from '../helpers/command.ts'
-import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN } from './golden-chain.ts'
 import { exportMadeUp } from './made-up-export.ts'
 import { ANN, BEN } from './made-up-transactions.ts'
@@ -18,9 +18,7 @@ const output = join(suiteFolder(), 'out')
 beforeAll(() => exportMadeUp(output, [...GOLDEN_CHAIN]))
 
 function adjustmentsOf(lines: readonly string[], header = HEADER): string {
-  const file = join(tempFolder(), 'adjustments.csv')
-  writeFileSync(file, [header, ...lines, ''].join('\n'))
-  return file
+  return tempFile('adjustments.csv', [header, ...lines, ''].join('\n'))
 }
 
 const REBASE = `2024-03-02,made,${ANN},erc20,${USDC},,1.5,rebase,"Aave, first quarter"`

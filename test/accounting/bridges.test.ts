@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { convert } from '../../src/accounting/convert.ts'
 import type { ConvertOptions } from '../../src/accounting/options.ts'
 import type { JsonObject } from '../../src/demo-server/json.ts'
 import { runCommand } from '../helpers/command.ts'
-import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../helpers/temp-folder.ts'
 import { exportMadeUp } from './made-up-export.ts'
 import { ANN, address, BEN, createChain } from './made-up-transactions.ts'
 
@@ -115,8 +115,7 @@ test('both sides become own transfers, and sums change by nothing', async () => 
 
 test('a label of one of the transactions prevents a pair', async () => {
   const { bridges } = await convertBoth({ matchBridges: true })
-  const labels = join(tempFolder(), 'labels.csv')
-  writeFileSync(labels, `transaction,type\n${bridges[0]?.received.transaction},gift\n`)
+  const labels = tempFile('labels.csv', `transaction,type\n${bridges[0]?.received.transaction},gift\n`)
   const kept = await convertBoth({
     to: 'koinly',
     map: join(tempFolder(), 'map.csv'),

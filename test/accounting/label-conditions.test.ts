@@ -1,12 +1,10 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { programTypes } from '../../src/accounting/csv/preset.ts'
 import { type ImportRow, importRowOf } from '../../src/accounting/import-rows.ts'
 import { readLabels } from '../../src/accounting/labels.ts'
 import type { Asset, Movement } from '../../src/accounting/movement.ts'
 import { bittytax } from '../../src/accounting/presets/bittytax.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile } from '../helpers/temp-folder.ts'
 import { COIN, movement, token } from './made-up.ts'
 
 const HASH = `0x${'1'.repeat(64)}`
@@ -33,9 +31,7 @@ const received = movement({
 })
 
 function fileOf(...lines: string[]): string {
-  const file = join(tempFolder(), 'labels.csv')
-  writeFileSync(file, [...lines, ''].join('\n'))
-  return file
+  return tempFile('labels.csv', [...lines, ''].join('\n'))
 }
 
 const anyText = { sides: new Map(), acceptsAnyText: true, labelsOwnTransfers: true }

@@ -1,12 +1,10 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Preset, programTypes } from '../../src/accounting/csv/preset.ts'
 import { JOURNALS, PRESETS } from '../../src/accounting/formats.ts'
 import { type ImportRow, importRowOf, type LegSide } from '../../src/accounting/import-rows.ts'
 import { type AccountRule, readLabels } from '../../src/accounting/labels.ts'
 import type { Movement } from '../../src/accounting/movement.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile } from '../helpers/temp-folder.ts'
 import { COIN, movement } from './made-up.ts'
 
 const HASH = `0x${'1'.repeat(64)}`
@@ -20,9 +18,7 @@ const payment = movement({
 })
 
 function fileOf(...lines: string[]): string {
-  const file = join(tempFolder(), 'labels.csv')
-  writeFileSync(file, ['match,type', ...lines, ''].join('\n'))
-  return file
+  return tempFile('labels.csv', ['match,type', ...lines, ''].join('\n'))
 }
 
 const anyText = { sides: new Map(), acceptsAnyText: true, labelsOwnTransfers: true }

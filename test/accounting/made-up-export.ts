@@ -15,7 +15,7 @@ export async function exportMadeUp(
 ): Promise<void> {
   const made = await listen(createDataService({ chains: { [chain]: transactions } }), { port: 0 })
   try {
-    const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+    const service = { baseUrl: made.url }
     const fields = { chain, endBlock, nativeSymbol, output, service }
     const job = { ...testJob({ addresses: [], ...fields }), wallets }
     expect((await run([job])).code).toBeUndefined()

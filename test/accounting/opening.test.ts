@@ -10,7 +10,7 @@ import { balances } from '../../src/ledger/balances/balances.ts'
 import { parseCsv } from '../../src/read/csv-records.ts'
 import { runCommand } from '../helpers/command.ts'
 import { writePrices } from '../helpers/prices.ts'
-import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../helpers/temp-folder.ts'
 import { testSample } from '../helpers/test-sample.ts'
 import { GOLDEN_CHAIN, WALLETS } from './golden-chain.ts'
 import { exportMadeUp } from './made-up-export.ts'
@@ -44,9 +44,7 @@ async function convertTo(to: string, options: Partial<ConvertOptions> = {}) {
 }
 
 function writeOpening(...lines: string[]): string {
-  const path = join(tempFolder(), 'opening.csv')
-  writeFileSync(path, [HEADER, ...lines, ''].join('\n'))
-  return path
+  return tempFile('opening.csv', [HEADER, ...lines, ''].join('\n'))
 }
 
 test('writes a line per opening balance before all others, and changes no other line', async () => {
@@ -145,8 +143,7 @@ test.for([
 })
 
 test('labels assign types by the method "opening balance"', async () => {
-  const labels = join(tempFolder(), 'labels.csv')
-  writeFileSync(labels, 'match,type\nopening balance,Income\n')
+  const labels = tempFile('labels.csv', 'match,type\nopening balance,Income\n')
   const { text } = await convertTo('cointracking', { labels })
   const types = parseCsv(text)
     .slice(1, 6)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { type LogDamage, openRecordLog, scanRecordLog } from '../../src/checkpoint/record-log.ts'
 import { ExportError } from '../../src/core/model/errors.ts'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../helpers/temp-folder.ts'
 
 type Recovered = {
   records: { n: unknown; body: string }[]
@@ -145,8 +145,7 @@ test('a header of any length survives reopening', async () => {
 })
 
 test('a file without a valid record is truncated', async () => {
-  const path = join(tempFolder(), 'log')
-  writeFileSync(path, 'WLF2 '.padEnd(50_000, 'x'))
+  const path = tempFile('log', 'WLF2 '.padEnd(50_000, 'x'))
   expect(await visit(path)).toEqual({ records: [], damage: [{ bytes: 50_000, savedTo: undefined }] })
 })
 

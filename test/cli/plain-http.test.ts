@@ -1,22 +1,19 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createServiceClient, defineJob, rows, run } from '../../src/index.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../helpers/temp-folder.ts'
 
 const BASE_URL = 'http://data-api.example.com'
 const fields = { chain: '43114', addresses: ['0x1111111111111111111111111111111111111111'] }
 const key = { WALLETLAKE_API_KEY: 'k3y-of-this-test' }
 
 function jobFile(): string {
-  const file = join(tempFolder(), 'job.json')
-  writeFileSync(
-    file,
+  return tempFile(
+    'job.json',
     JSON.stringify({ ...fields, output: join(tempFolder(), 'out'), service: { baseUrl: BASE_URL } }),
   )
-  return file
 }
 
 async function exported(): Promise<string> {

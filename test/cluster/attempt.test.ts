@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { checkQueueJob, type Plan, planAttempt, walletsOf } from '../../src/cluster/plan.ts'
@@ -29,7 +29,7 @@ import { ExportError } from '../../src/core/model/errors.ts'
 import type { Job } from '../../src/core/model/model.ts'
 import type { ObjectFolder } from '../../src/storage/object-folder.ts'
 import { testJob } from '../helpers/jobs.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../helpers/temp-folder.ts'
 
 const WALLETS = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`)
 const SERVICE = { baseUrl: 'https://service.example', apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
@@ -157,8 +157,7 @@ describe('a read result counts only', () => {
   })
 
   test('with the pages that it recorded', async () => {
-    const file = join(tempFolder(), 'pages')
-    writeFileSync(file, 'other pages')
+    const file = tempFile('pages', 'other pages')
     await objects.putFile(runState.at(pagesPath('1'.repeat(16))), file)
     await expect(verifiedPath(runState, pagesPath('1'.repeat(16)), SHA)).rejects.toMatchObject({
       code: 'OUTPUT_FAILED',

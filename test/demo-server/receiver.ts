@@ -1,9 +1,8 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
 import type { ScheduleAfter } from '../../src/demo-server/timers.ts'
+import { listenOnLoopback } from '../helpers/serve.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert the shape of the body
 export type Received = { headers: IncomingHttpHeaders; text: string; body: any; path: string | undefined }
@@ -22,18 +21,17 @@ export async function startReceiver(statusOf: (count: number) => number | 'nothi
     arrivals.emit('arrival')
     if (status !== 'nothing') response.writeHead(status, { location: '/elsewhere' }).end('thanks')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listenOnLoopback(server)
   const close = () => {
     server.closeAllConnections()
     server.close()
   }
-  onTestFinished(close)
   const arrived = async (count: number) => {
     while (received.length < count) await once(arrivals, 'arrival')
   }
   return {
     arrived,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://127.0.0.1:${port}/hook`,
     received,
     server,
     close,

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import type { DeliveryOutcome } from '../../src/demo-server/webhooks/delivery-queue.ts'
+import { listenOnLoopback } from '../helpers/serve.ts'
 import { manualTimers, startReceiver } from './receiver.ts'
 import { hashesOf, startReplay, watch } from './replayed-chain.ts'
 import { sendRequest } from './requests.ts'
@@ -109,9 +110,7 @@ test('retries if nothing listens on the port or the response is truncated', asyn
   const broken = createServer((_, response) => {
     response.writeHead(200, { 'content-length': 10 }).write('half', () => response.destroy())
   })
-  broken.listen(0, '127.0.0.1')
-  await once(broken, 'listening')
-  const { port } = broken.address() as { port: number }
+  const port = await listenOnLoopback(broken)
   const timers = manualTimers()
   const outcomes: DeliveryOutcome[] = []
   const service = startReplay({

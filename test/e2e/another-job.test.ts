@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import {
   expectSameAsFresh,
   fetchToFolder,
@@ -23,7 +23,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 /** Creates a finished export of the blocks up to 200. */
 async function exported(given: Partial<Job> & { count?: number } = {}) {
   const { url } = await startLoopback(createDataService())
-  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const service = { baseUrl: url }
   const { count = 4, ...fields } = given
   const addresses = smallWallets.slice(0, count)
   const job = withStore(testJob({ addresses, endBlock: 200, output: tempFolder(), service, ...fields }))
@@ -74,7 +74,7 @@ test('a job with added and removed wallets continues an export that has an end',
   expect(await rowsIn(job.output)).toEqual(await rowsIn(all.output))
   const left = readManifest(job.output).coverage.filter(({ removed }) => removed)
   expect(left).toMatchObject([{ address: smallWallets[0], toBlock: 200 }])
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   expect((await runOnce(more))?.state).toBe('unchanged')
 })
 
@@ -95,7 +95,6 @@ test('a run without any page does not constrain the next one', { tags: ['long'] 
   expect(wrong.code).toBe('REQUEST_REFUSED')
   await runOnce(job)
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('a finished export with another end is not reported as unfinished', async () => {
@@ -107,7 +106,6 @@ test('a finished export with another end is not reported as unfinished', async (
     message: 'the output contains an export of another job: endBlock was the head and is 10',
     fix: 'Choose another --output, or start over with --fresh.',
   })
-  await chain.end()
 })
 
 test('reports no missing pages after a first run that found nothing', { tags: ['long'] }, async () => {
@@ -121,5 +119,4 @@ test('reports no missing pages after a first run that found nothing', { tags: ['
   await runOnce(job, { onNotice })
   expect(notices.filter((notice) => notice.includes('gone'))).toEqual([])
   await expectSameAsFresh(job)
-  await chain.end()
 })

@@ -7,8 +7,8 @@ import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { Quirk } from '../../src/demo-server/quirks.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -37,7 +37,7 @@ async function startService({ quirks = [], head, fault }: ServiceOptions = {}) {
       fees: 'listed',
       nativeSymbol: 'AVAX',
       output: tempFolder(),
-      service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
+      service: { baseUrl: url },
       ...fields,
     })
   const atomicRequests = () => requests.filter(({ path }) => path === ATOMIC)
@@ -48,7 +48,7 @@ async function runAndVerify(job: Job, options: RunOptions = {}) {
   const notices: string[] = []
   const retry = { retries: 2, firstDelayMs: 1, maxDelayMs: 2 }
   const { code, jobs } = await run([job], { retry, onNotice: (one) => notices.push(one), ...options })
-  if (code === undefined) expect((await verifyOutput(job.output)).problems).toEqual([])
+  if (code === undefined) await expectValid(job.output)
   return { code, notices, stats: jobs[0]?.stats, error: jobs[0]?.error }
 }
 
@@ -178,7 +178,7 @@ test('a wallet whose atomic transactions are refused does not hold up the others
     'WALLETS_REFUSED',
     [{ address: PAYER, error: expect.stringMatching(/^atomic transactions: the service answered 403/) }],
   ])
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   expect(readManifest(job.output).coverage).toMatchObject([
     { address: MIXED, toBlock: 421 },
     { address: PAYER, toBlock: 0, error: expect.any(String) },
@@ -234,7 +234,7 @@ test('malformed records and entries are rejected with reasons, and decorative fi
   const { job: jobWith } = await startService({ fault: spoil })
   const job = jobWith()
   expect((await runAndVerify(job)).code).toBe('RECORDS_REJECTED')
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   const lines = readFileSync(join(job.output, 'rejects.ndjson'), 'utf8').trim().split('\n')
   const rejects = lines.map((line) => JSON.parse(line))
   expect(rejects.map(({ list, reason, wallet_address }) => [list, reason, wallet_address]).sort()).toEqual([

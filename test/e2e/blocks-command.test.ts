@@ -1,18 +1,14 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
+import { writeJobFile } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-function writeJob(fields: object = {}): { job: string; output: string } {
-  const folder = tempFolder()
-  const [job, output] = [join(folder, 'night.json'), join(folder, 'out')]
-  const range = { startBlock: 0, endBlock: 421 }
-  writeFileSync(job, JSON.stringify({ kind: 'blocks', chain: '43114', ...range, output, ...fields }))
-  return { job, output }
-}
+const writeJob = (fields: object = {}) =>
+  writeJobFile('night', { kind: 'blocks', startBlock: 0, endBlock: 421, ...fields })
 
 test('validates, plans, exports, verifies and shows the status of a block job', {
   tags: ['long'],

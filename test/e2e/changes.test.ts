@@ -8,7 +8,7 @@ import { type RunOptions, run } from '../../src/export/run.ts'
 import { loadInto } from '../../src/load/load.ts'
 import { outputName } from '../../src/storage/bucket-url.ts'
 import { summaryText } from '../../src/terminal/summary.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import {
   bucketLocations,
   fetchToFolder,
@@ -142,8 +142,7 @@ testSample(1, CASES, '$what is listed row by row and counted', async ({ first, l
   expect(text).toContain(`in blocks [0, 121), exported before: ${less} row`)
   expect(text).toContain(`removed, ${more} added`)
   expect(text).toContain(`listed in ${outputName(job)}/${summary.changesFile}`)
-  expect((await verifyOutput(job.output)).problems).toEqual([])
-  await chain.end()
+  await expectValid(job.output)
 })
 
 test('sorts rows by table, block, removed before added, and file order', async () => {
@@ -163,7 +162,6 @@ test('sorts rows by table, block, removed before added, and file order', async (
   const { ledger } = await rowsIn(job.output)
   const inFile = ledger.map((row) => row.entry_id).filter((id) => added.includes(id))
   expect(added).toEqual(inFile)
-  await chain.end()
 })
 
 test('writes no list for blocks that were read again without changes', { tags: ['long'] }, async () => {
@@ -179,7 +177,6 @@ test('writes no list for blocks that were read again without changes', { tags: [
   expect(readdirSync(job.output)).not.toContain('changes')
   const night = await ended(job)
   expect(night.summary).toMatchObject({ state: 'unchanged', rowsRemoved: {}, changesFile: null })
-  await chain.end()
 })
 
 test('writes the same list for Parquet and CSV', { tags: ['long'] }, async () => {
@@ -198,7 +195,6 @@ test('writes the same list for Parquet and CSV', { tags: ['long'] }, async () =>
     await chain.advance(60)
     const { summary } = await ended(job, { lookbackBlocks: 80 })
     lists.push(readFileSync(join(job.output, summary.changesFile ?? ''), 'utf8'))
-    await chain.end()
   }
   expect(lists[1]).toBe(lists[0])
 })
@@ -219,7 +215,6 @@ test('lists a changed label or price as a removed and an added row', async () =>
   const ofTokens = list.filter(({ table }) => table === 'erc20_transfers')
   const prices = ofTokens.map(({ change, row }) => `${change} ${row.price_value}`)
   expect(new Set(prices)).toEqual(new Set(['removed 1.5', 'added 2.5']))
-  await chain.end()
 })
 
 test('lists the rows of an added wallet in blocks that were exported before', async () => {
@@ -236,7 +231,6 @@ test('lists the rows of an added wallet in blocks that were exported before', as
   for (const { address } of added) expect(seen).toContain(address)
   expect(list.every(({ row }) => Number(row.block_number) < 121)).toBe(true)
   expect(inOrder(applied(before, list))).toEqual(inOrder(await csvRows(job.output, 121)))
-  await chain.end()
 })
 
 test('numbers lists in the order of runs, even if some were deleted', { tags: ['long'] }, async ({
@@ -259,7 +253,6 @@ test('numbers lists in the order of runs, even if some were deleted', { tags: ['
   const { summary } = await ended(more)
   expect(summary.changesFile).toBe('changes/000004-000000000000-000000000121.ndjson')
   expect(listsIn(job.output)).toHaveLength(2)
-  await chain.end()
 })
 
 test('writes the list of an interrupted run once, whatever the resumed run reads', {
@@ -277,7 +270,6 @@ test('writes the list of an interrupted run once, whatever the resumed run reads
   const { summary } = await ended(job, { lookbackBlocks: 80 })
   expect(listsIn(job.output)).toHaveLength(1)
   expect(summary.rowsAdded).not.toEqual(EMPTY)
-  await chain.end()
 })
 
 test('does not affect merging and loading the export', { tags: ['long'] }, async () => {
@@ -297,12 +289,11 @@ test('does not affect merging and loading the export', { tags: ['long'] }, async
   await loadInto(job.output, place.to)
   const csv = await rowsIn(job.output)
   for (const table of DEFAULT_TABLES) expect(await place.rows(table)).toHaveLength(csv[table].length)
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   chain.listing.view = withoutBlocks(80)
   const again = await ended(job, { lookbackBlocks: 150 })
   const blocks = readList(job.output, again.summary.changesFile).map(({ row }) => row.block_number)
   expect(new Set(blocks)).toEqual(new Set([80]))
-  await chain.end()
 })
 
 test('ends the run without changing the export if an earlier file cannot be read', async () => {
@@ -318,6 +309,5 @@ test('ends the run without changing the export if an earlier file cannot be read
   expect(result?.error).toMatchObject({ code: 'OUTPUT_FAILED', fix: expect.stringContaining('--fresh') })
   expect(outputBytes(job.output)).toEqual(bytes)
   await ended(job, { fresh: true })
-  expect((await verifyOutput(job.output)).problems).toEqual([])
-  await chain.end()
+  await expectValid(job.output)
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
+import { writeJobFile } from '../helpers/jobs.ts'
 import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -13,14 +14,8 @@ import { testSample } from '../helpers/test-sample.ts'
 
 const service = createDataService()
 
-function writeJob(fields: object = {}): { job: string; output: string } {
-  const folder = tempFolder()
-  const job = join(folder, 'two.json')
-  const output = join(folder, 'out')
-  const addresses = demoWallets.slice(0, 2)
-  writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 100, addresses, output, ...fields }))
-  return { job, output }
-}
+const writeJob = (fields: object = {}) =>
+  writeJobFile('two', { endBlock: 100, addresses: demoWallets.slice(0, 2), ...fields })
 
 describe('walletlake', () => {
   test('names its file in its help', async () => {

@@ -6,7 +6,7 @@ import type { Job } from '../../src/core/model/model.ts'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { compactOutput } from '../../src/files/compact.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import {
   bucketLocations,
   expectSameAsFresh,
@@ -44,10 +44,9 @@ async function threeNights(given: Partial<Job> = {}) {
   const key = JSON.stringify(given)
   const original = prepared.get(key) ?? join(folder, String(prepared.size))
   if (!prepared.has(key)) {
-    const { chain, output } = await runThreeNights(given)
+    const { output } = await runThreeNights(given)
     cpSync(output, original, { recursive: true })
     prepared.set(key, original)
-    await chain.end()
   }
   const chain = await growingChain(4 * BLOCKS)
   const job = headJob(chain.url, given as object)
@@ -65,7 +64,7 @@ testSample(
   ['none', 'gzip'] as const,
   'merges CSV with %s compression and keeps every row in order',
   async (compression) => {
-    const { chain, job, output } = await threeNights({ compression })
+    const { job, output } = await threeNights({ compression })
     const [rows, before] = [await rowsIn(output), readManifest(output)]
     expect(await mergeFiles(job)).toMatchObject({ after: 7, changed: true, orphans: 0 })
     expect(await rowsIn(output)).toEqual(rows)
@@ -74,8 +73,7 @@ testSample(
     expect({ ...others, tables: before.tables }).toEqual(before)
     expect(tables.ledger?.rows).toBe(before.tables.ledger?.rows)
     expect(readdirSync(join(output, 'ledger'))).toHaveLength(1)
-    expect((await verifyOutput(output)).problems).toEqual([])
-    await chain.end()
+    await expectValid(output)
   },
 )
 
@@ -94,7 +92,7 @@ async function parquetRows(output: string) {
 }
 
 test('merges Parquet with the same rows, types and order', { tags: ['long'] }, async () => {
-  const { chain, job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
+  const { job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
   const rows = await parquetRows(output)
   await mergeFiles(job, { maxRowsPerFile: 60 })
   expect(await parquetRows(output)).toEqual(rows)
@@ -103,8 +101,7 @@ test('merges Parquet with the same rows, types and order', { tags: ['long'] }, a
   expect(new Set(files.slice(0, -1).map((file) => file.rows))).toEqual(new Set([60]))
   await mergeFiles(job)
   expect(await parquetRows(output)).toEqual(rows)
-  expect((await verifyOutput(output)).problems).toEqual([])
-  await chain.end()
+  await expectValid(output)
 })
 
 test('a file merged from Parquet files has the same bytes as a fresh export', {
@@ -118,20 +115,18 @@ test('a file merged from Parquet files has the same bytes as a fresh export', {
   const hashes = (folder: string) =>
     DEFAULT_TABLES.map((table) => readManifest(folder).tables[table]?.files.map(({ sha256 }) => sha256))
   expect(hashes(output)).toEqual(hashes(fresh.output))
-  await chain.end()
 })
 
 test('a second merge changes nothing', async () => {
-  const { chain, job, output } = await threeNights()
+  const { job, output } = await threeNights()
   await mergeFiles(job, { maxRowsPerFile: 60 })
   const bytes = outputBytes(output)
   expect(await mergeFiles(job, { maxRowsPerFile: 60 })).toMatchObject({ changed: false, orphans: 0 })
   expect(outputBytes(output)).toEqual(bytes)
-  await chain.end()
 })
 
 test('does not change full files when later runs are merged', { tags: ['long'] }, async () => {
-  const { chain, job, output } = await threeNights()
+  const { job, output } = await threeNights()
   await mergeFiles(job, { maxRowsPerFile: 60 })
   const full = readManifest(output).tables.ledger?.files.filter(({ rows }) => rows === 60) ?? []
   expect(full.length).toBeGreaterThan(1)
@@ -139,7 +134,6 @@ test('does not change full files when later runs are merged', { tags: ['long'] }
   await mergeFiles(job, { maxRowsPerFile: 60 })
   expect(readManifest(output).tables.ledger?.files.slice(0, full.length)).toEqual(full)
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test.for([
@@ -149,16 +143,15 @@ test.for([
   'merges a partitioned export in $format and splits it by rows',
   { tags: ['long'] },
   async (given) => {
-    const { chain, job, output } = await threeNights(given)
+    const { job, output } = await threeNights(given)
     const rows = await rowsIn(output)
     for (const maxRowsPerFile of [1_000_000, 40, 100]) {
       expect(await mergeFiles(job, { maxRowsPerFile })).toMatchObject({ changed: true })
       expect(await rowsIn(output)).toEqual(rows)
       for (const { rows: held } of readManifest(output).tables.ledger?.files ?? [])
         expect(held).toBeLessThanOrEqual(maxRowsPerFile)
-      expect((await verifyOutput(output)).problems).toEqual([])
+      await expectValid(output)
     }
-    await chain.end()
   },
 )
 
@@ -174,7 +167,6 @@ test('incremental runs continue a merged export repeatedly', { tags: ['long'] },
     expect(Math.max(...filesOf(output))).toBeLessThanOrEqual(3)
   }
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 testSample(
@@ -186,14 +178,13 @@ testSample(
   ],
   'exports the correct rows for blocks read again after a merge $what: $lookbacks',
   async ({ lose, lookbacks }) => {
-    const { chain, job, output } = await threeNights()
+    const { job, output } = await threeNights()
     await mergeFiles(job)
     lose(output)
     for (const lookbackBlocks of lookbacks) {
       await runOnce(job, { lookbackBlocks })
       await expectSameAsFresh(job)
     }
-    await chain.end()
   },
 )
 
@@ -212,7 +203,6 @@ testSample(
     expect(more.wallets.length).toBeGreaterThan(job.wallets.length)
     await runOnce(more)
     await expectSameAsFresh(more)
-    await chain.end()
   },
 )
 
@@ -229,20 +219,18 @@ test('keeps the block up to which lost pages need not be read again', { tags: ['
   await runOnce(job, { lookbackBlocks: 50 })
   expect(chain.received.length - received).toBeLessThanOrEqual(12)
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('an interrupted run resumes after a merge', { tags: ['long'] }, async () => {
-  const { chain, job } = await threeNights()
+  const { job } = await threeNights()
   await runOnce(job, { maxRequests: 3, lookbackBlocks: 30 }).catch(() => undefined)
   await mergeFiles(job)
   await runOnce(job)
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('removes files that a killed merge left behind', async () => {
-  const { chain, output } = await threeNights()
+  const { output } = await threeNights()
   const [before, old] = [readFileSync(join(output, 'manifest.json')), outputBytes(output)]
   await compactOutput(output)
   const merged = outputBytes(output)
@@ -253,11 +241,10 @@ test('removes files that a killed merge left behind', async () => {
   rmSync(join(output, 'ledger', 'mine.txt'))
   expect(outputBytes(output)).toEqual(merged)
   expect(before.length).toBeGreaterThan(0)
-  await chain.end()
 })
 
 test('a failed merge leaves the earlier export intact', async () => {
-  const { chain, output } = await threeNights()
+  const { output } = await threeNights()
   const [first] = readManifest(output).tables.ledger?.files ?? []
   const path = join(output, first?.path ?? '')
   const content = readFileSync(path)
@@ -266,8 +253,7 @@ test('a failed merge leaves the earlier export intact', async () => {
   await expect(compactOutput(output)).rejects.toMatchObject({ code: 'VERIFY_FAILED' })
   expect(outputBytes(output)).toEqual(damaged)
   writeFileSync(path, content)
-  expect((await verifyOutput(output)).problems).toEqual([])
-  await chain.end()
+  await expectValid(output)
 })
 
 test('distinguishes a truncated manifest from a missing one', async () => {
@@ -279,11 +265,10 @@ test('distinguishes a truncated manifest from a missing one', async () => {
 })
 
 test('does not change an output that a run has locked', async () => {
-  const { chain, output } = await threeNights()
+  const { output } = await threeNights()
   const release = await lockOutput(join(output, '.walletlake'))
   await expect(compactOutput(output)).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
   await release()
   await expect(compactOutput(join(output, 'ledger'))).rejects.toMatchObject({ code: 'USAGE' })
   expect(readdirSync(join(output, 'ledger'))).not.toContain('.walletlake')
-  await chain.end()
 })

@@ -3,7 +3,7 @@ import type { Job } from '../../src/core/model/model.ts'
 import { summarizeRun } from '../../src/export/history/run-report.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { summaryText } from '../../src/terminal/summary.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { expectSameAsFresh, headJob, runOnce } from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
@@ -176,7 +176,7 @@ test('reads persistent contradictions again once, and then uses the listing of t
     const { code, jobs } = await run([job], { onNotice: (notice) => notices.push(notice) })
     expect(code).toBeUndefined()
     expect(jobs[0]?.stats.contradicted).toEqual({ found: 3, unresolved: 3 })
-    expect((await verifyOutput(job.output)).problems).toEqual([])
+    await expectValid(job.output)
     exports.push(outputBytes(job.output))
     const rows = await readCsvTable(job.output, 'internal_transactions')
     expect(rows.map(({ gas_used }) => gas_used)).toEqual(['1', '1', '1'])
@@ -202,5 +202,5 @@ test('exports a log once that is listed as two kinds of token, and counts it in 
   expect(ledger.map(({ asset_type, transaction_hash }) => [asset_type, transaction_hash])).toEqual([
     ['erc721', hashOf(1)],
   ])
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
 })

@@ -69,7 +69,7 @@ describe('the ledger of the whole demo chain', () => {
     tags: ['long'],
   }, async () => {
     const { url } = await startLoopback(createDataService({ quirks: ['fee-cap'] }))
-    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+    const service = { baseUrl: url }
     const job = testJob({ addresses: demoWallets, output: tempFolder(), feesBudget: 5_000, service })
     expect((await run([job])).code).toBeUndefined()
     expect(readManifest(job.output).feesUpperBound).toBeUndefined()

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { type FaultyResponse, faultWhere, type Listing } from '../helpers/faults.ts'
 import { service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'
@@ -79,10 +79,10 @@ async function exported({ endBlock, ...given }: Given) {
     faultWhere(() => true, tied),
   )
   const output = tempFolder()
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const endpoint = { baseUrl: url }
   const { code, jobs } = await run([testJob({ addresses, output, endBlock, service: endpoint })])
   expect([code, jobs[0]?.error]).toEqual([undefined, undefined])
-  expect((await verifyOutput(output)).problems).toEqual([])
+  await expectValid(output)
   return { bytes: outputBytes(output), transactions: jobs[0]?.stats.transactions }
 }
 

@@ -8,8 +8,8 @@ import { readPastRuns } from '../../src/export/history/past-runs.ts'
 import { inspectJob } from '../../src/export/inspect-output.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { rows } from '../../src/index.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { dropColumn } from '../helpers/drop-column.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { listedJob } from '../helpers/listed-items.ts'
 import type { ListedItem } from '../helpers/listing-page.ts'
@@ -36,7 +36,7 @@ async function startService({ fault, ...options }: ServiceOptions = {}) {
     testJob({
       addresses: SMALL_WALLETS,
       output: tempFolder(),
-      service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
+      service: { baseUrl: url },
       ...fields,
     })
   return { job, details }
@@ -45,7 +45,7 @@ async function startService({ fault, ...options }: ServiceOptions = {}) {
 async function runAndVerify(job: Job, options: RunOptions = {}) {
   const notices: string[] = []
   const { code, jobs } = await run([job], { onNotice: (notice) => notices.push(notice), ...options })
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   const { feesUpperBound = 0, job: exported } = readManifest(job.output)
   return { code, notices, stats: jobs[0]?.stats, fees: [exported.fees, feesUpperBound] }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import {
   expectSameAsFresh,
   fetchToFolder,
@@ -35,7 +35,6 @@ test('ten incremental runs give the rows of one run at the end', { tags: ['long'
   await runOnce(job)
   expect(readManifest(job.output).tables.transactions?.files.length).toBe(NIGHTS)
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('a run with nothing new sends one request per wallet and changes nothing', async () => {
@@ -50,7 +49,6 @@ test('a run with nothing new sends one request per wallet and changes nothing', 
   expect((await runOnce(job))?.state).toBe('unchanged')
   expect(chain.received.length - requestsBefore).toBe(some.length)
   expect(readManifest(job.output)).toEqual(before)
-  await chain.end()
 })
 
 test('blocks read again add late items and remove items that are no longer listed', async () => {
@@ -68,7 +66,6 @@ test('blocks read again add late items and remove items that are no longer liste
   await runOnce(job, { lookbackBlocks: 100 })
   expect((await rowsIn(job.output)).transactions.length).toBeGreaterThan(transactions.length)
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('reads the history of an added wallet without duplicating shared rows', async () => {
@@ -81,7 +78,6 @@ test('reads the history of an added wallet without duplicating shared rows', asy
   const job = headJob(chain.url, { count: 7, output })
   await runOnce(job)
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('a removed wallet keeps its history up to where it was read', { tags: ['long'] }, async () => {
@@ -94,8 +90,7 @@ test('a removed wallet keeps its history up to where it was read', { tags: ['lon
   const { coverage } = readManifest(output)
   const ends = new Map(coverage.map(({ address, toBlock }) => [address, toBlock]))
   expect(ends.get(some[0] ?? '')).toBeLessThan(ends.get(some[1] ?? '') ?? 0)
-  expect((await verifyOutput(output)).problems).toEqual([])
-  await chain.end()
+  await expectValid(output)
 })
 
 /** Three runs; the second without one wallet. */
@@ -123,7 +118,6 @@ testSample(
     await runOnce(job)
     expect(chain.received.length - requestsBefore).toBeLessThan(20)
     await expectSameAsFresh(job)
-    await chain.end()
   },
 )
 
@@ -134,7 +128,6 @@ test('reads a re-added wallet completely together with a new one and a lookback'
   const more = headJob(chain.url, { count: 7, output: job.output })
   await runOnce(more, { lookbackBlocks: 20 })
   await expectSameAsFresh(more)
-  await chain.end()
 })
 
 testSample(
@@ -151,7 +144,6 @@ testSample(
     } else lose()
     await runOnce(job)
     await expectSameAsFresh(job)
-    await chain.end()
   },
 )
 
@@ -179,7 +171,6 @@ testSample(
     expect(chain.received.length - requestsBefore).toBe(job.wallets.length)
     await expectSameAsFresh(changed)
     expect((await runOnce(changed))?.state).toBe('unchanged')
-    await chain.end()
   },
 )
 
@@ -198,7 +189,6 @@ test('rejects a job with fewer tables without changing the export', { tags: ['lo
   expect(outputBytes(job.output)).toEqual(before)
   await runOnce(job)
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('every run reports removed wallets', async () => {
@@ -210,7 +200,6 @@ test('every run reports removed wallets', async () => {
   expect(notices).toEqual([
     `test: wallet ${job.wallets[0]?.address} is no longer in the job; its rows up to block 100 are retained`,
   ])
-  await chain.end()
 })
 
 test('continues an export from its manifest if the checkpoint is lost', { tags: ['long'] }, async () => {
@@ -230,7 +219,6 @@ test('continues an export from its manifest if the checkpoint is lost', { tags: 
   const more = headJob(chain.url, { count: 14, keepRaw: true, output: job.output })
   await runOnce(more)
   await expectSameAsFresh(more)
-  await chain.end()
 })
 
 test.for([
@@ -244,7 +232,6 @@ test.for([
   const [result] = (await run([headJob(chain.url, { count: 12, output, ...given })])).jobs
   expect(result?.error).toMatchObject({ code: 'OUTPUT_CHANGED', fix: expect.stringContaining('--fresh') })
   expect(result?.error?.message).toContain(what)
-  await chain.end()
 })
 
 test('a run interrupted at any request resumes to the same files', { tags: ['long'] }, async () => {
@@ -258,5 +245,4 @@ test('a run interrupted at any request resumes to the same files', { tags: ['lon
     left = result?.error?.code === 'BUDGET_REACHED'
   }
   await expectSameAsFresh(job)
-  await chain.end()
 })

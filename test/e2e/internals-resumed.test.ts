@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import type { Fault } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -89,7 +89,7 @@ testSample(
     const covered = readManifest(job.output).coverage
     expect(covered.find(({ address }) => address === RECEIVER)).toMatchObject({ error, toBlock: 0 })
     for (const { address, toBlock } of covered) if (address !== RECEIVER) expect(toBlock).toBe(421)
-    expect((await verifyOutput(job.output)).problems).toEqual([])
+    await expectValid(job.output)
     isRefusing = false
     expect((await run([job])).code).toBeUndefined()
     const { [CHANGES]: changes, ...bytes } = outputBytes(job.output)
@@ -153,6 +153,6 @@ testSample(
     await run([whole])
     expect(await rowsOf(growing.output)).toEqual(await rowsOf(whole.output))
     expect(before).not.toEqual(await rowsOf(whole.output))
-    expect((await verifyOutput(growing.output)).problems).toEqual([])
+    await expectValid(growing.output)
   },
 )

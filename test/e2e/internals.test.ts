@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
 import { runCommand } from '../helpers/command.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -44,7 +44,7 @@ test('reconcile recommends the listing of internal transactions where receipts a
 test('with it every wallet is reconciled', { tags: ['long'] }, async () => {
   const job = jobOf(await startQuirky(), { addresses: demoWallets })
   expect(await reconcileCoin(job)).toMatchObject({ coins: [], wallets: { nativeReconciled: 53 } })
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   expect(readManifest(job.output).job.internals).toBe('full')
 })
 
@@ -90,7 +90,7 @@ test('neither interruptions nor increments nor the number of readers change the 
   ]
   for (head of [250, 300, 420]) expect((await run([growing])).code).toBeUndefined()
   await run([atOnce])
-  expect((await verifyOutput(growing.output)).problems).toEqual([])
+  await expectValid(growing.output)
   expect(await rowsOf(growing.output)).toEqual(await rowsOf(atOnce.output))
   expect(await rowsOf(atOnce.output)).toEqual(await rowsOf(calm.output))
 })

@@ -27,12 +27,11 @@ async function firstNight(late: readonly number[] = []) {
 }
 
 test('the next run exports items of the last blocks that the service listed late', async () => {
-  const { chain, job } = await firstNight([HEAD - 1, HEAD - 3, HEAD - 20])
+  const { job } = await firstNight([HEAD - 1, HEAD - 3, HEAD - 20])
   const { transactions } = await rowsIn(job.output)
   await runOnce(job)
   expect((await rowsIn(job.output)).transactions.length).toBeGreaterThan(transactions.length + 2)
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('the next run exports a reorg of the last blocks by default', { tags: ['long'] }, async () => {
@@ -42,7 +41,6 @@ test('the next run exports a reorg of the last blocks by default', { tags: ['lon
   const night = await runOnce(job)
   expect(night?.state).toBe('complete')
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('an unchanged lookback range does not change the files of earlier runs', async () => {
@@ -59,7 +57,6 @@ test('an unchanged lookback range does not change the files of earlier runs', as
   const [first] = readManifest(job.output).tables.ledger?.files ?? []
   expect([first?.fromBlock, first?.sha256]).toEqual([0, before[first?.path ?? '']])
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('changed names and prices do not cause files to be rewritten', async () => {
@@ -74,7 +71,6 @@ test('changed names and prices do not cause files to be rewritten', async () => 
     })
   expect((await runOnce(job))?.state).toBe('unchanged')
   expect(readFileSync(join(job.output, 'manifest.json'), 'utf8')).toBe(before)
-  await chain.end()
 })
 
 test('--lookback 0 requests no blocks of earlier runs', async () => {
@@ -83,7 +79,6 @@ test('--lookback 0 requests no blocks of earlier runs', async () => {
   await runOnce(job)
   chain.listing.view = forked(HEAD - 1)
   expect((await runOnce(job, { lookbackBlocks: 0 }))?.state).toBe('unchanged')
-  await chain.end()
 })
 
 test.for([
@@ -92,13 +87,12 @@ test.for([
 ])(
   'without pages of earlier runs, a run reports the blocks that it cannot read again: $given',
   async ({ given, words }) => {
-    const { chain, job } = await firstNight()
+    const { job } = await firstNight()
     rmSync(join(job.output, '.walletlake'), { recursive: true })
     const notices: string[] = []
     await run([job], { onNotice: (notice) => notices.push(notice), ...(given && { lookbackBlocks: given }) })
     expect(notices.join('\n')).toContain(words)
     expect(notices.join('\n')).toContain('pages of earlier runs are gone')
-    await chain.end()
   },
 )
 
@@ -112,5 +106,4 @@ test('a resumed run reports that the interrupted run started with a smaller look
   await run([job], { lookbackBlocks: 100, onNotice: (notice) => notices.push(notice) })
   expect(notices.join('\n')).toContain('an unfinished run was begun without them')
   await expectSameAsFresh(job)
-  await chain.end()
 })

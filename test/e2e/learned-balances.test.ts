@@ -7,15 +7,15 @@ import { statement } from '../../src/accounting/statement/statement.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { type BalancesOptions, balances } from '../../src/ledger/balances/balances.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { type ReconcileOptions, reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
 import { storeVerdict } from '../../src/verify/reconcile/store-verdict.ts'
 import { runCommand } from '../helpers/command.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
-import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
 const folder = suiteFolder()
@@ -74,7 +74,7 @@ test.for([
   expect(
     lines.flatMap(({ asset_type, amounts }) => (asset_type === 'native' ? [amounts.closing] : [])),
   ).toEqual(held.filter((value) => value !== 0n))
-  expect((await verifyOutput(output)).problems).toEqual([])
+  await expectValid(output)
 })
 
 test('a conversion has a line for each opening balance that was learned', { tags: ['long'] }, async () => {
@@ -132,7 +132,7 @@ test('genesis records in the manifest are opening balances, also of a service th
   const result = await reconcileOutput(output, { wallets: PLAIN, service: { baseUrl: url } })
   expect([result.ok, result.genesisWallets]).toEqual([true, 2])
   expect(requests.map(({ query }) => query.get('blockNumber'))).not.toContain('0')
-  expect((await verifyOutput(output)).problems).toEqual([])
+  await expectValid(output)
 })
 
 test('compares only wallets that changed since they agreed, and those that did not agree', async () => {
@@ -158,8 +158,7 @@ test('differences in the file of --accept are no error, and those wallets do not
   const args = ['reconcile', output, '--base-url', url]
   const listed = await runCommand([...args, '--format', 'csv'])
   expect(listed.exit).toBe(10)
-  const file = join(tempFolder(), 'accepted.csv')
-  writeFileSync(file, listed.stdout)
+  const file = tempFile('accepted.csv', listed.stdout)
   const accepted = await runCommand([...args, '--format', 'csv', '--accept', file])
   expect([accepted.exit, accepted.stdout.split('\n').length]).toEqual([0, listed.stdout.split('\n').length])
   expect(accepted.stdout).toContain('accepted in line 2 of the file of --accept')

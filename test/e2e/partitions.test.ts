@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Job, PartitionBy } from '../../src/core/model/model.ts'
 import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import {
   expectSameAsFresh,
   growingChain,
@@ -53,7 +53,7 @@ testSample(
       expect(found).toEqual(wanted)
     }
     for (const { rows } of readManifest(job.output).tables.ledger?.files ?? []) expect(rows).toBeLessThan(151)
-    expect((await verifyOutput(job.output)).problems).toEqual([])
+    await expectValid(job.output)
   },
 )
 
@@ -76,7 +76,7 @@ testSample(
     await runOnce(one)
     await runOnce(many)
     expect(outputBytes(many.output)).toEqual(outputBytes(one.output))
-    expect((await verifyOutput(one.output)).problems).toEqual([])
+    await expectValid(one.output)
   },
 )
 
@@ -90,7 +90,7 @@ test('ends a file with the line that reaches the target size', { tags: ['long'] 
     expect(size).toBeGreaterThanOrEqual(30_000)
     expect(size).toBeLessThan(30_000 + 2 * longest)
   }
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
 })
 
 test('later runs add files to partitions, and a merge makes them one', { tags: ['long'] }, async () => {
@@ -106,10 +106,9 @@ test('later runs add files to partitions, and a merge makes them one', { tags: [
   const folders = pathsOf(job.output).map((path) => path.split('/')[1])
   expect(new Set(folders).size).toBe(folders.length)
   expect(readdirSync(join(job.output, 'ledger')).sort()).toEqual(folders)
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   await runOnce(job, { lookbackBlocks: 80 })
   await expectSameAsFresh(job)
-  await chain.end()
 })
 
 test('rejects another partitioning with a fix', async () => {
@@ -121,7 +120,6 @@ test('rejects another partitioning with a fix', async () => {
     code: 'OUTPUT_CHANGED',
     message: expect.stringContaining('partitionBy'),
   })
-  await chain.end()
 })
 
 test('an engine that supports Hive partitions skips the other folders', { tags: ['long'] }, async () => {

@@ -10,7 +10,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 import { testSample } from '../helpers/test-sample.ts'
 
 const retry = { firstDelayMs: 1, maxDelayMs: 2 }
-const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 })
+const at = (baseUrl: string) => ({ baseUrl })
 
 test('completes with the same bytes under a quota', async () => {
   const calm = await baselineRun()

@@ -8,18 +8,18 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { ServiceResponse } from '../../src/demo-server/data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { type ReconcileOptions, reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
 import { storeVerdict } from '../../src/verify/reconcile/store-verdict.ts'
 import type { ReconciledBalance } from '../../src/verify/reconcile/verdict.ts'
 import { startReceiver } from '../cli/monitoring/receiver.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, type ReceivedRequest, send, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets, nodeData } from '../helpers/node-data.ts'
 import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
-import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
 const folder = suiteFolder()
@@ -148,9 +148,7 @@ async function writeOpening(excess = 0n): Promise<string> {
       [one.wallet_address, one.asset_type, one.asset_address, one.token_id, one.value].join(','),
     ),
   ]
-  const file = join(tempFolder(), 'opening.csv')
-  writeFileSync(file, `${lines.join('\n')}\n`)
-  return file
+  return tempFile('opening.csv', `${lines.join('\n')}\n`)
 }
 
 test('compares an export that begins later with current balances if it is given the opening balances', async () => {
@@ -433,7 +431,7 @@ test('stores the verdict; status and balances show it, and verify accepts it', a
   await storeVerdict(output, result)
   const stored = JSON.parse(readFileSync(join(output, 'reconciliation.json'), 'utf8'))
   expect(stored).toMatchObject({ block: 420, ok: true, differences: [], wallets: { exported: 4 } })
-  expect((await verifyOutput(output)).problems).toEqual([])
+  await expectValid(output)
   const { stdout } = await runCommand(['status', output])
   expect(stdout).toMatch(/reconciled at block 420 on .* UTC: 4 of 4 wallets\n/)
   expect((await runCommand(['balances', output])).stderr).toContain('4 of 4 wallets')

@@ -27,7 +27,7 @@ async function exported(given: { fault?: Fault; format?: 'csv' | 'parquet'; serv
   const service = given.service ?? createDataService({ clock })
   const { url, requests } = await startLoopback(service, given.fault)
   const output = tempFolder()
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const endpoint = { baseUrl: url }
   const job = testJob({ addresses: [NFT_ONLY], output, service: endpoint, format: given.format ?? 'csv' })
   expect((await run([job])).code).toBeUndefined()
   const reindex = (more: Partial<Omit<ReindexOptions, 'service'>> & { service?: object } = {}) => {

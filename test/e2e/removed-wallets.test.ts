@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Job, Wallet } from '../../src/core/model/model.ts'
 import { DEFAULT_TABLES, type TableName } from '../../src/core/table/index.ts'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import {
   forked,
   growingChain,
@@ -54,7 +54,7 @@ async function expectHistoryStays(job: Job, { left, end }: { left: Wallet; end: 
   ]
   const rows = await rowsIn(job.output)
   for (const table of DEFAULT_TABLES) expectSameRows(rows[table], expected(table))
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
 }
 
 /** Compares rows, but reports only the first difference. */
@@ -75,7 +75,6 @@ testSample(
     await runOnce(job, { lookbackBlocks: blocks })
     expect(coverageOf(job.output, left)).toEqual(before)
     await expectHistoryStays(job, { left, end })
-    await chain.end()
   },
 )
 
@@ -89,7 +88,6 @@ test('reads blocks of a removed wallet again with those of the others', { tags: 
   const job = { ...whole, wallets }
   await runOnce(job, { lookbackBlocks: 60 })
   await expectHistoryStays(job, { left, end: FIRST_NIGHT + 1 })
-  await chain.end()
 })
 
 const moreWallets = (job: Job): Job => {
@@ -111,14 +109,13 @@ testSample(
   ],
   'keeps the history of a removed wallet if $what',
   async ({ change, isLost }) => {
-    const { chain, job, left, end } = await leave()
+    const { job, left, end } = await leave()
     const before = coverageOf(job.output, left)
     if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })
     const changed = change(job)
     await runOnce(changed)
     expect(coverageOf(job.output, left)).toEqual(before)
     await expectHistoryStays(changed, { left, end })
-    await chain.end()
   },
 )
 
@@ -138,17 +135,15 @@ test('a wallet removed from an interrupted run keeps the history of earlier runs
   const fresh = inNewFolder(whole)
   await runOnce(fresh)
   expect(await rowsIn(whole.output)).toEqual(await rowsIn(fresh.output))
-  await chain.end()
 })
 
 test('keeps the raw items of a removed wallet', async () => {
-  const { chain, job, left } = await leave({ keepRaw: true, tables: ['ledger'] })
+  const { job, left } = await leave({ keepRaw: true, tables: ['ledger'] })
   const raw = () => readFileSync(join(job.output, 'raw', `${left.address}.ndjson.gz`)).toString('hex')
   const before = raw()
   await runOnce(job, { lookbackBlocks: 200 })
   await runOnce(renamed(job))
   expect(raw()).toBe(before)
-  await chain.end()
 })
 
 const listed = (output: string) =>
@@ -162,8 +157,7 @@ test('includes a wallet in the coverage that is added after a run without result
   const result = await runOnce(job)
   expect(listed(job.output)).toEqual(job.wallets.map(({ address }) => ({ address, removed: false })))
   expect(result?.stats.emptyWallets?.count).toBe(job.wallets.length)
-  expect((await verifyOutput(job.output)).problems).toEqual([])
-  await chain.end()
+  await expectValid(job.output)
 })
 
 test('distinguishes a removed and re-added wallet from the others in runs with nothing new', {
@@ -181,6 +175,5 @@ test('distinguishes a removed and re-added wallet from the others in runs with n
   expect(await rowsIn(job.output)).toEqual(rows)
   await runOnce(job)
   expect(readFileSync(join(job.output, 'manifest.json'), 'utf8')).toBe(first)
-  expect((await verifyOutput(job.output)).problems).toEqual([])
-  await chain.end()
+  await expectValid(job.output)
 })

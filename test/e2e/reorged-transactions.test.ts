@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import type { Item } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
@@ -65,7 +65,7 @@ async function exported(
       : undefined,
   )
   const output = tempFolder()
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const endpoint = { baseUrl: url }
   const { code, jobs } = await run([
     testJob({
       addresses,
@@ -76,7 +76,7 @@ async function exported(
     }),
   ])
   expect([code, jobs[0]?.error]).toEqual([undefined, undefined])
-  expect((await verifyOutput(output)).problems).toEqual([])
+  await expectValid(output)
   return { output, bytes: outputBytes(output), stats: jobs[0]?.stats }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { expectSameAsFresh, headJob, runOnce } from '../helpers/growing-chain.ts'
 import { addressOf, payment, type SyntheticItem, startSyntheticChain } from '../helpers/synthetic-chain.ts'
 import { testSample } from '../helpers/test-sample.ts'
@@ -31,7 +31,7 @@ async function movedOver(
   const notices: string[] = []
   const result = await run([job], { ...options, onNotice: (notice) => notices.push(notice) })
   expect(result.code).toBeUndefined()
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   return { chain, job, notices }
 }
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { headJob } from '../helpers/growing-chain.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { addressOf, hashOf, payment, startSyntheticChain } from '../helpers/synthetic-chain.ts'
@@ -20,7 +20,7 @@ test('reads the whole history again if needed, although the service lists future
   expect((await run([job])).code).toBe('CLOCK_BEHIND')
   const rows = await readCsvTable(job.output, 'transactions')
   expect(rows.map(({ block_number }) => block_number)).toEqual(['1001', '1002', '1003', '1010'])
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
 })
 
 test('the next run replaces what a reorg during a run has made stale', async () => {
@@ -42,5 +42,5 @@ test('the next run replaces what a reorg during a run has made stale', async () 
   const place = rows.filter(({ transaction_hash }) => transaction_hash === hashOf(150))
   expect(place.map(({ block_number }) => block_number)).toEqual(['1008'])
   expect(rows).toHaveLength(151)
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
 })

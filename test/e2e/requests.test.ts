@@ -17,7 +17,7 @@ const items = new Map(
 const pages = [...items.values()].reduce((sum, count) => sum + Math.max(1, Math.ceil(count / 100)), 0)
 /** The listed prices need no request besides the pages, which these tests count. */
 const fees = 'listed'
-const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 })
+const at = (baseUrl: string) => ({ baseUrl })
 
 const ends = [421, undefined]
 

@@ -27,7 +27,7 @@ async function calmRun(format: 'csv' | 'parquet', endBlock?: number) {
 }
 
 const at = (baseUrl: string) => ({
-  service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
+  service: { baseUrl },
 })
 
 testSample(

@@ -3,22 +3,21 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { parseTextfile } from '../cli/monitoring/parse-textfile.ts'
-import { closedAddress, startReceiver } from '../cli/monitoring/receiver.ts'
+import { startReceiver } from '../cli/monitoring/receiver.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { respondWith } from '../helpers/faults.ts'
+import { writeJobFile } from '../helpers/jobs.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { closedUrl } from '../helpers/serve.ts'
 import { testSample } from '../helpers/test-sample.ts'
 
 const service = createDataService()
 const SECRET = 'b6f1c2d4-secret-uuid'
 
 async function scheduled(fault?: Fault) {
-  const folder = tempFolder()
-  const [job, output] = [join(folder, 'night.json'), join(folder, 'out')]
-  writeFileSync(job, JSON.stringify({ chain: '43114', addresses: demoWallets.slice(0, 2), output }))
+  const { folder, job, output } = writeJobFile('night', { addresses: demoWallets.slice(0, 2) })
   const { url } = await startLoopback(service, fault)
   const metrics = join(folder, 'm.prom')
   return { job, output, metrics, env: { WALLETLAKE_BASE_URL: url } }
@@ -106,7 +105,7 @@ testSample(
   'keeps its exit code if monitoring is unreachable, and warns about it: %s',
   async (level) => {
     const { job, metrics, env } = await scheduled()
-    const nobody = `${await closedAddress()}/${SECRET}`
+    const nobody = `${await closedUrl()}/${SECRET}`
     const options = [
       '--ping',
       nobody,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Manifest } from '../../src/core/model/manifest.ts'
 import type { Job } from '../../src/core/model/model.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import {
   bucketLocations,
   expectSameAsFresh,
@@ -44,7 +44,6 @@ testSample(
     const changed = { ...job, ...given(job) }
     expect(await night(changed)).toContain(`test: ${what} changed, so all rows are written again`)
     await expectSameAsFresh(changed)
-    await chain.end()
   },
 )
 
@@ -55,12 +54,11 @@ test('the manifest records the settings of its rows', { tags: ['long'] }, async 
   const { job: made, coverage } = readManifest(job.output)
   expect(made).toMatchObject({ nativeSymbol: '+COIN', escapeFormulas: true })
   expect(coverage.map(({ label }) => label)).toEqual(['=hot', null])
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   const parquet = headJob(chain.url, { count: 2, format: 'parquet', compression: 'zstd' })
   await runOnce({ ...parquet, ...labelled('=hot')(parquet) })
   expect(readManifest(parquet.output).job).not.toHaveProperty('escapeFormulas')
-  expect((await verifyOutput(parquet.output)).problems).toEqual([])
-  await chain.end()
+  await expectValid(parquet.output)
 })
 
 test('a removed wallet keeps its label when rows are rewritten', async () => {
@@ -74,8 +72,7 @@ test('a removed wallet keeps its label when rows are rewritten', async () => {
   await runOnce({ ...without, nativeSymbol: 'COIN' })
   const [first] = readManifest(job.output).coverage
   expect(first).toMatchObject({ address: job.wallets[0]?.address, label: 'hot', removed: true })
-  expect((await verifyOutput(job.output)).problems).toEqual([])
-  await chain.end()
+  await expectValid(job.output)
 })
 
 test('does not rewrite rows if an older manifest does not record their settings', async ({ skip }) => {
@@ -94,5 +91,4 @@ test('does not rewrite rows if an older manifest does not record their settings'
   await chain.advance(20)
   expect(await night({ ...job, ...labelled('savings')(job) })).not.toContain('changed')
   expect(readManifest(job.output).tables.ledger?.files.slice(0, 1)).toEqual(files)
-  await chain.end()
 })

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
+import { writeJobFile } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -13,13 +14,8 @@ const service = createDataService()
 const [A = '', B = ''] = demoWallets
 const EMPTY = `0x${'1'.repeat(40)}`
 
-function writeJob(fields: object = {}): { job: string; output: string } {
-  const folder = tempFolder()
-  const [job, output] = [join(folder, 'two.json'), join(folder, 'out')]
-  const base = { chain: '43114', endBlock: 421, addresses: [A, B], output, service: { baseUrl: 'demo' } }
-  writeFileSync(job, JSON.stringify({ ...base, ...fields }))
-  return { job, output }
-}
+const writeJob = (fields: object = {}) =>
+  writeJobFile('two', { endBlock: 421, addresses: [A, B], service: { baseUrl: 'demo' }, ...fields })
 
 const run = async (job: string, ...args: string[]) =>
   (await runCommand(['run', job, '--quiet', ...args])).exit

@@ -1,26 +1,20 @@
 import { createHmac } from 'node:crypto'
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataServiceOptions } from '../../src/demo-server/data-service.ts'
 import { listen } from '../../src/demo-server/listen.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
+import { writeJobFile } from '../helpers/jobs.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
 import { clientOf } from '../http/server.ts'
 
 const WALLETS = demoWallets.slice(0, 6)
 const PUBLIC = 'https://me.example/hook'
 
-function writeJob(fields: object = {}): { job: string; output: string } {
-  const folder = tempFolder()
-  const job = join(folder, 'six.json')
-  const output = join(folder, 'out')
-  writeFileSync(job, JSON.stringify({ chain: '43114', addresses: WALLETS, output, ...fields }))
-  return { job, output }
-}
+const writeJob = () => writeJobFile('six', { addresses: WALLETS })
 
 async function startChain(options: DataServiceOptions = {}) {
   const service = createDataService({ replay: { from: 50 }, deliveryDelaysMs: [], ...options })

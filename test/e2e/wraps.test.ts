@@ -9,6 +9,7 @@ import type { Job } from '../../src/core/model/model.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { runCommand } from '../helpers/command.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { exportListed, listedJob, startListing } from '../helpers/listed-items.ts'
 import type { ListedItem } from '../helpers/listing-page.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
@@ -158,7 +159,7 @@ test('wrappedCoins adds the rows of a contract that the table of chains lacks, a
   expect([named.exit, named.stderr]).toEqual([0, expect.stringContaining('wrappedCoins changed')])
   expect(readManifest(output).job.wrappedCoins).toEqual([WAVAX])
   expect(await wrappedRows({ output })).toHaveLength(5)
-  expect((await verifyOutput(output)).problems).toEqual([])
+  await expectValid(output)
   expect((await balances(output)).belowZero).toEqual([])
 
   const again = await run('--wrapped-coins', WAVAX)
@@ -171,7 +172,7 @@ test('an export of an older version, without the setting, gets the rows', { tags
   const job = await startJob()
   await exportListed({ ...job, wraps: 'off' })
   claim(job, undefined)
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   expect((await exportListed(job)).verdict.problems).toEqual([])
   expect(await wrappedRows(job)).toHaveLength(5)
 })

@@ -6,7 +6,7 @@ import { DEFAULT_TABLES, type TableName } from '../../src/core/table/index.ts'
 import { summarizeRun } from '../../src/export/history/run-report.ts'
 import { run } from '../../src/export/run.ts'
 import { loadInto } from '../../src/load/load.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { growingChain, headJob, inNewFolder, mergeFiles, rowsIn } from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
@@ -73,7 +73,7 @@ testSample(
     await runOnce(fresh)
     const rows = await rowsIn(job.output)
     expect(rows).toEqual(await rowsIn(fresh.output))
-    expect((await verifyOutput(job.output)).problems).toEqual([])
+    await expectValid(job.output)
     const lines = linesFor(rows, ADDED, 181)
     expect(linesOf(job.output, summary?.changesFile)).toEqual(lines)
     const counts = (wanted: (line: string) => boolean) =>
@@ -87,7 +87,6 @@ testSample(
     expect(summary?.rowsRemoved).toEqual(counts(() => false))
     await loadInto(job.output, target.to)
     expect(await target.run('SELECT count(*) AS n FROM ledger')).toEqual([{ n: rows.ledger.length }])
-    await chain.end()
   },
 )
 
@@ -98,7 +97,6 @@ test('tables are added to an export without transactions', async () => {
   expect((await runOnce(job)).error).toBeUndefined()
   expect(Object.keys(readManifest(job.output).tables)).toEqual(DEFAULT_TABLES)
   expect((await runOnce(job)).state).toBe('unchanged')
-  await chain.end()
 })
 
 test('an export whose pages are gone requires --fresh for another table, whatever was exported since', async () => {
@@ -126,5 +124,4 @@ test('an export whose pages are gone requires --fresh for another table, whateve
   await refused(finished)
   expect((await runOnce(finished, { fresh: true })).error).toBeUndefined()
   expect(Object.keys(readManifest(finished.output).tables)).toEqual(DEFAULT_TABLES)
-  await chain.end()
 })

@@ -13,7 +13,7 @@ const TURNS = 6
 
 test('if runs start concurrently on a new output, the refused ones do not affect the other', async () => {
   const { url } = await startLoopback(service)
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const endpoint = { baseUrl: url }
   for (let turn = 0; turn < TURNS; turn += 1) {
     const output = join(tempFolder(), 'out')
     const job = testJob({

@@ -5,7 +5,7 @@ import type { Job } from '../../src/core/model/model.ts'
 import { inspectJobOutput } from '../../src/export/inspect-output.ts'
 import { run } from '../../src/export/run.ts'
 import { summaryText } from '../../src/terminal/summary.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 import { ALICE, BOB, type SmallListing, startSmallListing, transfersTo } from '../helpers/small-listing.ts'
@@ -13,7 +13,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 async function start(content: SmallListing['listing'], addresses = [ALICE]) {
   const listing = await startSmallListing(content)
-  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const service = { baseUrl: listing.url }
   return { listing, job: testJob({ addresses, output: tempFolder(), endBlock: 1_500, service }) }
 }
 
@@ -42,7 +42,7 @@ test('if the chain has not reached endBlock, the export is not final and later r
   )
   expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_250, transactions: 250 })
   expect((await inspectJobOutput(job)).state).toBe('exported')
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
 
   listing.listing.transfers = transfersTo(ALICE, 400)
   const second = await runOnce(job, listing)
@@ -57,7 +57,7 @@ test('if the chain has not reached endBlock, the export is not final and later r
   ])
   expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_500 })
   expect((await inspectJobOutput(job)).state).toBe('complete')
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   expect(await runOnce(job, listing)).toMatchObject({ state: 'unchanged', requests: [] })
 })
 
@@ -119,7 +119,7 @@ test('a reorg below endBlock is picked up until the chain has passed it', async 
   listing.listing.transfers = transfersTo(ALICE, 900).filter(({ block }) => block !== 1_240)
   await runOnce(job, listing)
   expect(await rowsOf(job)).toBe(499)
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
 })
 
 test('blocks produced while wallets are read are left to the next run without a gap', async () => {
@@ -146,7 +146,7 @@ test('blocks produced while wallets are read are left to the next run without a 
   await runOnce(job, listing)
   expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_401, 1_401])
   expect(await rowsOf(job)).toBe(52)
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
 })
 
 test('if the service shows endBlock only after wallets were read, what they may lack is read once more', async () => {

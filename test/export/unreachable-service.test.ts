@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { FAILURES } from '../../src/core/model/errors.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { testJob } from '../helpers/jobs.ts'
+import { closedUrl } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { closedUrl, startServer } from '../http/server.ts'
+import { startServer } from '../http/server.ts'
 
 const WALLET = '0xa548f4431ec271b95b8bdf86c85147c3bbbc5a4f'
 
@@ -14,7 +15,7 @@ async function runAt(baseUrl: string, options: RunOptions = {}) {
   const job = testJob({
     addresses: [WALLET],
     output: join(tempFolder(), 'out'),
-    service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
+    service: { baseUrl },
   })
   const retry = { retries: 4, firstDelayMs: 1, maxDelayMs: 2 }
   const { jobs, code } = await run([job], { retry, onNotice: (notice) => notices.push(notice), ...options })

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { appendLines, openAppendFile, readLines } from '../../src/files/chunk.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../helpers/temp-folder.ts'
 
 const linesOf = (text: string) => ({
   bytes: Buffer.from(text),
@@ -68,7 +68,6 @@ test.for([1, 3, 4, 7, 100])('chunks are read in order, in blocks of %i bytes', (
 })
 
 test('a chunk that is longer than its file is an error', () => {
-  const path = join(tempFolder(), 'short')
-  writeFileSync(path, 'abc')
+  const path = tempFile('short', 'abc')
   expect(() => [...readLines([{ path, start: 1, bytes: 3 }])]).toThrow('ends too early')
 })

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject } from 'vitest'
-import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
-import { testJob } from './jobs.ts'
+import { type TestFields, testJob } from './jobs.ts'
 import { demoWallets, nodeData } from './node-data.ts'
 
-type DemoJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] }
+type DemoJobOptions = TestFields & { addresses?: readonly string[] }
 
 /**
  * Exports wallets of the demo chain into a folder, by default all 53. A new folder gets a copy of the export of the same job

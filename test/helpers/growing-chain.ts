@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { BucketLocation, Job } from '../../src/core/model/model.ts'
 import { DEFAULT_TABLES, type TableName } from '../../src/core/table/index.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
@@ -7,9 +7,9 @@ import { type RunOptions, run } from '../../src/export/run.ts'
 import { type CompactOptions, compactOutput } from '../../src/files/compact.ts'
 import { openBucket } from '../../src/storage/bucket.ts'
 import { fetchExport } from '../../src/storage/fetch-export.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from './expect-valid.ts'
 import { type Listing, withChangedPage } from './faults.ts'
-import { testJob } from './jobs.ts'
+import { type TestFields, testJob } from './jobs.ts'
 import { startLoopback } from './loopback.ts'
 import { smallWallets } from './node-data.ts'
 import { readCsvTable, readManifest, readParquetTable, type TextRow } from './read-output.ts'
@@ -24,7 +24,8 @@ export const unchanged: IndexView = (items) => items
 
 /**
  * Starts a server whose chain has `from` as its head, grows by `advance`, and whose items can be transformed by
- * `listing.view`. The server also serves the chain under the alias; items carry the EVM chain id.
+ * `listing.view`. The server also serves the chain under the alias; items carry the EVM chain id. It stops when the test
+ * ends.
  */
 export async function growingChain(from: number, { alias = '43114' } = {}) {
   const { handle, ...service } = createDataService({ replay: { from } })
@@ -40,13 +41,8 @@ export async function growingChain(from: number, { alias = '43114' } = {}) {
       ? undefined
       : (response, handle) => void respondWithView(response, handle, request),
   )
-  return {
-    url,
-    received: requests,
-    listing,
-    advance: (blocks: number) => service.advance(blocks),
-    end: () => service.close(),
-  }
+  onTestFinished(() => service.close())
+  return { url, received: requests, listing, advance: (blocks: number) => service.advance(blocks) }
 }
 
 const blockOf = ({ nativeTransaction }: Item) => Number(nativeTransaction.blockNumber)
@@ -68,7 +64,7 @@ export const forked =
       return { ...item, nativeTransaction: { ...item.nativeTransaction, txHash, blockHash } }
     })
 
-type HeadJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[]; count?: number }
+type HeadJobOptions = TestFields & { addresses?: readonly string[]; count?: number }
 
 /** A job without an endBlock, by default for six small wallets of the demo chain. */
 export function headJob(url: string, options: HeadJobOptions = {}): Job {
@@ -131,5 +127,5 @@ export async function expectSameAsFresh(job: Job): Promise<void> {
   // How far a wallet is known to be complete depends on the runs before.
   const coverageOf = ({ output }: Job) => readManifest(output).coverage.map((one) => ({ ...one, toBlock: 0 }))
   expect(coverageOf(job)).toEqual(coverageOf(fresh))
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
 }

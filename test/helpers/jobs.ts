@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Job } from '../../src/core/model/model.ts'
 import { DEFAULT_TABLES, TABLE_NAMES } from '../../src/core/table/index.ts'
+import { tempFolder } from './temp-folder.ts'
 
 export type TestFields = Partial<Omit<Job, 'wallets' | 'service'>> & { service?: Partial<Job['service']> }
 
@@ -48,6 +51,14 @@ export function testJob(overrides: TestFields & { addresses: readonly string[] }
 /** A complete block job for tests, by default for the whole demo chain. */
 export function blocksJob(overrides: TestFields = {}): Job {
   return testJob({ kind: 'blocks', addresses: [], tables: ['transactions'], ...overrides })
+}
+
+/** Writes a job file of this name into a new folder, with an output beside it. */
+export function writeJobFile(name: string, fields: object) {
+  const folder = tempFolder()
+  const [job, output] = [join(folder, `${name}.json`), join(folder, 'out')]
+  writeFileSync(job, JSON.stringify({ chain: '43114', output, ...fields }))
+  return { folder, job, output }
 }
 
 function byAddress(a: { address: string }, b: { address: string }): number {

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
 import type { BucketLocation } from '../../src/core/model/model.ts'
+import { listenOnLoopback } from './serve.ts'
 
 export type ObjectStore = {
   location: BucketLocation
@@ -26,14 +24,13 @@ export async function startObjectStore(): Promise<ObjectStore> {
     const { status, body } = handleRequest(objects, request, Buffer.concat(chunks))
     const headers = { etag: `"${versionOf(body)}"`, 'last-modified': new Date().toUTCString() }
     response.writeHead(status, headers).end(body)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  })
+  const port = await listenOnLoopback(server)
   const close = () => {
     server.closeAllConnections()
     server.close()
   }
-  onTestFinished(close)
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const endpoint = `http://127.0.0.1:${port}`
   const store: ObjectStore = { endpoint, objects, close, location: { bucket: 'lake', prefix: '', endpoint } }
   return store
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { connect } from 'node:net'
+import { listenOnLoopback } from './serve.ts'
 
 export type ProxyOptions = {
   /** Target of all plain HTTP requests. CONNECT requests go to the host that they name. */
@@ -45,10 +45,5 @@ export async function startProxy({
     for (const end of [upstream, socket])
       end.on('error', () => [upstream, socket].map((each) => each.destroy()))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+  return { url: `http://127.0.0.1:${await listenOnLoopback(server)}`, requests }
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { report } from '../../src/html-report/report.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../helpers/temp-folder.ts'
 import { A, B, BIG, C, type Cells, goodLake, type Lake, X } from '../verify/export/model-export.ts'
 import { writeLake } from '../verify/export/write-model-export.ts'
 import { activityIn, sectionOf, tableOf, textOf } from './read-page.ts'
@@ -157,8 +157,7 @@ test('each token id is listed once, with the units that all wallets hold, and id
 })
 
 test('transactions and the table of counterparties carry the names of wallets and counterparties', async () => {
-  const names = join(tempFolder(), 'names.csv')
-  writeFileSync(names, `address,name\n${X},The shop\n${C},Savings\n`)
+  const names = tempFile('names.csv', `address,name\n${X},The shop\n${C},Savings\n`)
   const page = await pageOf(goodLake(), { names })
   const parties = new Map(activityIn(page).parties)
   expect([parties.get(X), parties.get(C)]).toEqual(['The shop', 'Savings'])

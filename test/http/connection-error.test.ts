@@ -1,10 +1,11 @@
-import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { createServer as createTcpServer } from 'node:net'
+import { expect, test } from 'vitest'
 import { describeConnectionError } from '../../src/http/connection-error.ts'
 import type { RequestEvent } from '../../src/http/request.ts'
 import type { ExportError } from '../../src/index.ts'
 import { isMissing } from '../helpers/programs.ts'
-import { clientOf, closedUrl, failureOf, startServer } from './server.ts'
+import { closedUrl, listenOnLoopback } from '../helpers/serve.ts'
+import { clientOf, failureOf, startServer } from './server.ts'
 import { startTlsServer } from './tls-server.ts'
 
 const retry = { retries: 7, firstDelayMs: 1, maxDelayMs: 2 }
@@ -15,13 +16,6 @@ async function askAt(url: string): Promise<{ error: ExportError; retries: number
   const client = clientOf(url, { retry, onEvent: (event) => events.push(event) })
   const error = (await failureOf(client.getChain({ chainId: '1' }))) as ExportError
   return { error, retries: events.filter(({ kind }) => kind === 'retried').length }
-}
-
-/** Starts a server on a free port until the end of the test, and returns the port. */
-async function portOf(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port
 }
 
 test('gives up early when HTTPS is requested from an HTTP server', async () => {
@@ -35,7 +29,7 @@ test('gives up early when HTTPS is requested from an HTTP server', async () => {
 })
 
 test('gives up early when the server does not speak HTTP', async () => {
-  const port = await portOf(createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n')))
+  const port = await listenOnLoopback(createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n')))
   const { error, retries } = await askAt(`http://127.0.0.1:${port}`)
   expect(error.message).toContain(`the server at http://127.0.0.1:${port} does not speak HTTP (`)
   expect(error.fix).toContain('may have to be https://')
@@ -69,7 +63,7 @@ test('keeps retrying when nothing listens, because the service may be starting',
 })
 
 test('keeps retrying when connections break, and suggests HTTPS', async () => {
-  const port = await portOf(createTcpServer((socket) => socket.resetAndDestroy()))
+  const port = await listenOnLoopback(createTcpServer((socket) => socket.resetAndDestroy()))
   const { error, retries } = await askAt(`http://127.0.0.1:${port}`)
   expect(error.message).toContain(`the connection to 127.0.0.1:${port} failed (`)
   expect(error.fix).toContain('If the service speaks HTTPS, use https://')

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Client, type ClientOptions, createClient } from '../../src/http/http-client.ts'
-import { closedUrl, failureOf, type Reply, reset, startServer } from './server.ts'
+import { closedUrl } from '../helpers/serve.ts'
+import { failureOf, type Reply, reset, startServer } from './server.ts'
 
 function clientAt(baseUrl: string, options: Partial<ClientOptions> = {}): Client {
   const client = createClient({

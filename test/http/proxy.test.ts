@@ -2,7 +2,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ExportError } from '../../src/index.ts'
 import { isMissing } from '../helpers/programs.ts'
 import { startProxy } from '../helpers/proxy.ts'
-import { clientOf, closedUrl, failureOf, startServer } from './server.ts'
+import { closedUrl } from '../helpers/serve.ts'
+import { clientOf, failureOf, startServer } from './server.ts'
 import { startTlsServer } from './tls-server.ts'
 
 const NAMES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy', 'ALL_PROXY']

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RateLimiter, RequestEvent, ServiceClient } from '../../src/index.ts'
-import { clientOf, closedUrl, failureOf, type Reply, reset, startServer } from './server.ts'
+import { closedUrl } from '../helpers/serve.ts'
+import { clientOf, failureOf, type Reply, reset, startServer } from './server.ts'
 
 const addresses = ['0x01']
 const newWebhook = {

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, onTestFinished } from 'vitest'
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from '../../src/index.ts'
 import { serve } from '../helpers/serve.ts'
@@ -34,15 +33,6 @@ export async function startServer(
     write(response, reply(one, received.length))
   })
   return { url, received }
-}
-
-/** A URL at which nothing listens. */
-export async function closedUrl(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return `http://127.0.0.1:${port}`
 }
 
 async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { listenOnLoopback } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 /**
@@ -23,10 +22,5 @@ export async function startTlsServer(body: string): Promise<{ url: string }> {
   execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert], { stdio: 'ignore' })
   const options = { key: readFileSync(key), cert: readFileSync(cert) }
   const server = createServer(options, (_, response) => response.end(body))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { url: `https://127.0.0.1:${await listenOnLoopback(server)}` }
 }

@@ -7,6 +7,7 @@ import type { LakeStore } from '../../src/iceberg/commit-export.ts'
 import { commitToCatalog, compareSnapshots, expireOutput } from '../../src/iceberg/index.ts'
 import { openStore } from '../../src/storage/open-store.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { fetchToFolder, inNewFolder, mergeFiles, runOnce } from '../helpers/growing-chain.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -206,7 +207,7 @@ test('verify, status, compact and expire know the tables of an object store', {
   ])
   await expectCurrent(job)
   await fetchToFolder(job)
-  expect((await verifyOutput(job.output, { store: job.store })).problems).toEqual([])
+  await expectValid(job.output, { store: job.store })
 })
 
 test('a catalog that writes types without spaces does not get a schema every night', async () => {

@@ -8,8 +8,8 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Job, RestCatalog } from '../../src/core/model/model.ts'
 import type { TableMetadata } from '../../src/iceberg/metadata.ts'
 import { bucketUrl } from '../../src/storage/bucket-url.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { dropColumn } from '../helpers/drop-column.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { forked, growingChain, headJob, mergeFiles, rowsIn, runOnce } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { MAINNET_BLOCKS } from '../helpers/mainnet-blocks.ts'
@@ -79,7 +79,6 @@ async function asOlderVersion(job: Job): Promise<void> {
 /** Nights with an added column, a reorg, a removed wallet and a compaction. Resolves with the rows of the first and the last. */
 async function someNights(output: string, catalog: RestCatalog | undefined) {
   const chain = await growingChain(200)
-  onTestFinished(chain.end)
   const job = headJob(chain.url, { ...ICEBERG, output, catalog, partitionBy: 'month' })
   await runOnce(job)
   await asOlderVersion(job)
@@ -113,7 +112,7 @@ describe.skipIf(isMissing('pyiceberg (PyPI)'))(
 
       test('as verify reads them', async () => {
         const { job } = await share()
-        expect((await verifyOutput(job.output)).problems).toEqual([])
+        await expectValid(job.output)
         const { schemas, snapshots } = await metadataOf(job, 'ledger')
         expect(schemas.map(({ fields }) => fields.length)).toEqual([23, 24])
         expect(snapshots.map(({ summary }) => summary.operation)).toEqual([
@@ -165,7 +164,6 @@ describe.skipIf(isMissing('pyiceberg (PyPI)'))(
       const server = type === 'rest' ? await startCatalog() : undefined
       onTestFinished(async () => server?.stop())
       const chain = await growingChain(200)
-      onTestFinished(chain.end)
       const exact = headJob(chain.url, { ...ICEBERG, catalog: server?.catalog, tables: ['ledger'] })
       const job = { ...exact, numbers: 'decimal' } as const
       if (since === 'added') await runOnce(exact)
@@ -189,7 +187,6 @@ describe.skipIf(isMissing('pyiceberg (PyPI)'))(
       onTestFinished(stop)
       const location = newLocation()
       const chain = await growingChain(200)
-      onTestFinished(chain.end)
       const store = { ...location, prefix: `${location.prefix}/every night/100%` }
       const job = headJob(chain.url, { ...ICEBERG, store, partitionBy: 'day' })
       await runOnce(job)
@@ -199,7 +196,7 @@ describe.skipIf(isMissing('pyiceberg (PyPI)'))(
       await runOnce(job)
       await mergeFiles(job)
       const last = await rowsIn(job.output)
-      expect((await verifyOutput(job.output, { store })).problems).toEqual([])
+      await expectValid(job.output, { store })
       const tables = await readTables('pyiceberg', job)
       for (const [name, rows] of Object.entries(last)) {
         expect(sorted(tables[name]?.last)).toEqual(sorted(rows))
@@ -211,7 +208,6 @@ describe.skipIf(isMissing('pyiceberg (PyPI)'))(
       const { catalog, stop } = await startCatalog()
       onTestFinished(stop)
       const chain = await growingChain(200)
-      onTestFinished(chain.end)
       const job = headJob(chain.url, { ...ICEBERG, catalog })
       await fetch(`${catalog.uri}/refuse`, { method: 'POST' })
       await expect(runOnce(job)).rejects.toMatchObject({
@@ -231,7 +227,6 @@ describe.skipIf(isMissing('pyiceberg (PyPI)'))(
 
 test('a catalog that does not answer is named, and the export is complete', async () => {
   const chain = await growingChain(60)
-  onTestFinished(chain.end)
   const catalog = { uri: 'http://127.0.0.1:9', namespace: 'walletlake' }
   const job = headJob(chain.url, { ...ICEBERG, catalog, count: 2 })
   await expect(runOnce(job)).rejects.toMatchObject({

@@ -5,8 +5,8 @@ import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { expireOutput } from '../../src/iceberg/index.ts'
 import { decodeManifestList } from '../../src/iceberg/manifest-files.ts'
 import { currentSnapshot } from '../../src/iceberg/metadata.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { runCommand } from '../helpers/command.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { forked, mergeFiles, runOnce } from '../helpers/growing-chain.ts'
 import { readManifest, readParquetTable } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -82,7 +82,7 @@ test('a commit that a kill prevented is made by the next run', { tags: ['long'] 
   expect(before.stdout).toContain('not committed to Iceberg: transactions, ledger; run the job again')
   await runOnce(job)
   await expectCurrent(job)
-  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await expectValid(job.output)
   const after = await runCommand(['status', job.output])
   expect(after.stdout).toMatch(/Iceberg tables: last commit [\d-]+ [\d:]+ UTC, up to 2 snapshots each/)
   expect(after.stdout).not.toContain('not committed')

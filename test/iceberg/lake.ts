@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import type { TableName } from '../../src/core/table/index.ts'
 import { openTables } from '../../src/iceberg/commit-export.ts'
@@ -19,7 +19,6 @@ export const ICEBERG = { format: 'parquet', compression: 'zstd', table: 'iceberg
 /** An export of two tables of three wallets after one night. */
 export async function firstNight(fields: Parameters<typeof headJob>[1] = {}) {
   const chain = await growingChain(200)
-  onTestFinished(chain.end)
   const job = headJob(chain.url, { ...ICEBERG, count: 3, tables: ['transactions', 'ledger'], ...fields })
   await runOnce(job)
   return { chain, job }

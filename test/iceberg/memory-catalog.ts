@@ -1,10 +1,8 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
 import type { RestCatalog } from '../../src/core/model/model.ts'
 import { applyUpdates, createMetadata, type TableMetadata } from '../../src/iceberg/metadata.ts'
+import { serve } from '../helpers/serve.ts'
 
 export type MemoryCatalog = {
   catalog: RestCatalog
@@ -24,20 +22,14 @@ export async function startMemoryCatalog(): Promise<MemoryCatalog> {
   const tables = new Map<string, TableMetadata>()
   const namespaces = new Set<string>()
   let number = 0
-  const server = createServer(async (request, response) => {
+  const uri = await serve(async (request, response) => {
     number += 1
     const intercepted = { method: request.method ?? '', path: request.url ?? '', number }
     if (started.intercept?.({ ...intercepted, when: 'before' }, response)) return
     const { status, content } = await answer(request, { tables, namespaces })
     if (started.intercept?.({ ...intercepted, when: 'after' }, response)) return
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
   })
-  const uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const started: MemoryCatalog = {
     catalog: { uri, namespace: 'walletlake' },
     tables,

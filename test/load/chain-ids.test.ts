@@ -54,7 +54,6 @@ test.for(CASES)('replaces rows whose items have $what in every database', async 
       }
     }
   }
-  await chain.end()
 })
 
 test('keeps the rows of outputs apart that name the same chain by different ids', async () => {
@@ -73,5 +72,4 @@ test('keeps the rows of outputs apart that name the same chain by different ids'
   const { notices } = await loadInto(one.output, place.to)
   expect(notices).toContainEqual(expect.stringContaining('also loaded from the output other'))
   expect((await place.rows('ledger')).length).toBeGreaterThanOrEqual(rows)
-  await chain.end()
 })

@@ -1,9 +1,10 @@
 // @module-tag long
 
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { connectWithFirst, sslConfigs } from '../../src/load/engines/postgres.ts'
+import { listenOnLoopback } from '../helpers/serve.ts'
 
 const lax = { rejectUnauthorized: false }
 
@@ -34,9 +35,7 @@ test('requests encryption first, and connects without it if the server does not 
     })
     socket.on('error', () => undefined)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as AddressInfo
+  const port = await listenOnLoopback(server)
   const choices = sslConfigs(`postgres://me:pw@127.0.0.1:${port}/lake`, {})
   await expect(connectWithFirst(choices, (choice) => new pg.Client(choice))).rejects.toThrow(
     /terminated|ECONNRESET/,

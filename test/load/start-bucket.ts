@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { listenOnLoopback } from '../helpers/serve.ts'
 
 type Override = (request: IncomingMessage, response: ServerResponse) => boolean
 
@@ -18,10 +17,5 @@ export async function startBucket(folder: string, override: Override = () => fal
       response.writeHead(404).end()
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+  return { host: `127.0.0.1:${await listenOnLoopback(server)}`, requests }
 }

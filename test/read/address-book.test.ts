@@ -1,9 +1,7 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Manifest } from '../../src/core/model/manifest.ts'
 import { applyNames } from '../../src/read/address-book.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile } from '../helpers/temp-folder.ts'
 
 const [SHOP, TILL, SAVINGS] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`) as [
   string,
@@ -20,9 +18,7 @@ const manifest = {
 } as unknown as Manifest
 
 function fileOf(...lines: string[]): string {
-  const file = join(tempFolder(), 'names.csv')
-  writeFileSync(file, [...lines, ''].join('\n'))
-  return file
+  return tempFile('names.csv', [...lines, ''].join('\n'))
 }
 
 const namesOf = async (...lines: string[]) =>

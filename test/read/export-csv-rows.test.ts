@@ -7,7 +7,7 @@ import { csvHeader } from '../../src/formats/csv-lines.ts'
 import { type CsvColumns, readExportCsvRows, rowsOf } from '../../src/read/export-csv-rows.ts'
 import type { TextRow } from '../../src/read/scratch-database.ts'
 import { linesOf, MAX_U256, SAMPLE, sample } from '../files/tables.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../helpers/temp-folder.ts'
 
 const WANTED: CsvColumns = {
   columns: SAMPLE.columns,
@@ -98,8 +98,7 @@ describe('rejects a file if', () => {
   })
 
   test('its gzip data is damaged', async () => {
-    const file = join(tempFolder(), 'a.csv.gz')
-    writeFileSync(file, gzipSync(HEADER).subarray(0, 30))
+    const file = tempFile('a.csv.gz', gzipSync(HEADER).subarray(0, 30))
     await expect(all(readExportCsvRows(file, WANTED))).rejects.toThrow('unexpected end of file')
   })
 })

@@ -177,7 +177,6 @@ describe.skipIf(noRadosgw)('an object store', async () => {
     await runOnce(job)
     expect(readManifest(job.output).tables.ledger?.files.length).toBeLessThan(4)
     await expectSameAsFresh(job)
-    await chain.end()
 
     async function moved(of: typeof job) {
       await runOnce(of)

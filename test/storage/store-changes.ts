@@ -1,12 +1,9 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Store } from '../../src/storage/store.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile } from '../helpers/temp-folder.ts'
 
 /** Every method of a store that changes an export, by name, as calls that fail once another run holds it. */
 export function storeChanges(store: Store): [name: string, change: () => Promise<void>][] {
-  const staged = join(tempFolder(), 'staged')
-  writeFileSync(staged, 'new')
+  const staged = tempFile('staged', 'new')
   return [
     ['putFiles', () => store.putFiles([{ path: 'ledger/new.csv', staged }])],
     ['putText', () => store.putText('rejects.ndjson', 'new')],

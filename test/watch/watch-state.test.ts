@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { generateToken, readWatchState, writeWatchState } from '../../src/watch/job-webhooks.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../helpers/temp-folder.ts'
 
 const newPath = () => join(tempFolder(), 'watch', 'state.json')
 
@@ -23,8 +23,7 @@ test('never generates the same token twice', () => {
 test.for(['', 'null', '[]', '{"token":7}', '{"token":"../x","webhooks":[]}', '{"token"'])(
   'ignores the damaged file %j',
   async (text) => {
-    const path = join(tempFolder(), 'state.json')
-    writeFileSync(path, text)
+    const path = tempFile('state.json', text)
     expect(await readWatchState(path)).toBeUndefined()
   },
 )

@@ -14,7 +14,7 @@ import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
 import { readManifest } from '../../helpers/read-output.ts'
 import { serve } from '../../helpers/serve.ts'
-import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN } from '../golden-chain.ts'
 import { exportMadeUp } from '../made-up-export.ts'
 import { zipOf } from './serve-answers.ts'
@@ -42,9 +42,7 @@ async function fetch({ fault, ...options }: Partial<FetchPricesOptions> & { faul
 }
 
 function writeFile(text: string): string {
-  const path = join(tempFolder(), 'prices.csv')
-  writeFileSync(path, text)
-  return path
+  return tempFile('prices.csv', text)
 }
 
 const coinDays = async () => (await pricesNeeded(output)).filter(({ asset }) => asset === 'native')

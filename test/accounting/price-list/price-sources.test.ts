@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { type FetchPricesOptions, fetchPrices } from '../../../src/accounting/pr
 import { type PriceLine, priceFileText } from '../../../src/accounting/price-list/price-file.ts'
 import type { JsonObject } from '../../../src/demo-server/json.ts'
 import { runCommand } from '../../helpers/command.ts'
-import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN } from '../golden-chain.ts'
 import { exportMadeUp } from '../made-up-export.ts'
 import { type Answer, llamaAnswer, serveAnswers, zipOf } from './serve-answers.ts'
@@ -48,9 +48,7 @@ async function fromLlama(answer: Answer, options: Partial<FetchPricesOptions> = 
 }
 
 function writeLines(lines: readonly PriceLine[]): string {
-  const file = join(tempFolder(), 'prices.csv')
-  writeFileSync(file, priceFileText(lines))
-  return file
+  return tempFile('prices.csv', priceFileText(lines))
 }
 
 test('DefiLlama is asked for coin and contracts at the time of their first movement of the day', async () => {
@@ -244,8 +242,7 @@ test('own swaps imply the price of the other asset, and say which', async () => 
 })
 
 test('another file of prices is a source, and each source is asked for what the earlier ones lack', async () => {
-  const other = join(tempFolder(), 'bank.csv')
-  writeFileSync(other, `date,asset,currency,price\n${DAY},native,USD,36\n`)
+  const other = tempFile('bank.csv', `date,asset,currency,price\n${DAY},native,USD,36\n`)
   const { requests, lineOf } = await fromLlama(llama([`avax:${WETH}`]), {
     sources: [`csv:${other}`, 'defillama', 'swaps'],
   })

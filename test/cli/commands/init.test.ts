@@ -1,10 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { type JobInputs, promptForJob } from '../../../src/cli/prompt-job.ts'
 import { runCommand } from '../../helpers/command.ts'
-import { tempFolder } from '../../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 
 const [A, B] = ['0x58A57ed9d8d624cBD12e2C467D34787555bB1b25', '0x0d3eb21b6b21833a4939cfff4810e9ae0758e12c']
 const GIVEN = ['--chain', '43114', '--address', A, '--base-url', 'https://data.example.com']
@@ -23,8 +23,7 @@ describe('walletlake init', () => {
   })
 
   test('does not overwrite an existing file without --force', async () => {
-    const file = join(tempFolder(), 'mine.yaml')
-    writeFileSync(file, 'mine\n')
+    const file = tempFile('mine.yaml', 'mine\n')
     const { exit, stderr } = await runCommand(['init', file, ...GIVEN])
     expect([exit, stderr]).toEqual([2, expect.stringContaining(`USAGE: ${file} already exists\nfix: `)])
     expect(readFileSync(file, 'utf8')).toBe('mine\n')

@@ -1,11 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { GOLDEN_CHAIN } from '../../accounting/golden-chain.ts'
 import { exportMadeUp } from '../../accounting/made-up-export.ts'
 import { ANN, BEN } from '../../accounting/made-up-transactions.ts'
 import { runCommand } from '../../helpers/command.ts'
-import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 
 const output = join(suiteFolder(), 'out')
 beforeAll(() => exportMadeUp(output, [...GOLDEN_CHAIN]))
@@ -14,9 +14,7 @@ const query = (sql: string, ...options: string[]) =>
   runCommand(['query', output, sql, '--format', 'csv', ...options])
 
 function fileOf(name: string, text: string): string {
-  const file = join(tempFolder(), name)
-  writeFileSync(file, text)
-  return file
+  return tempFile(name, text)
 }
 
 test('joins a CSV file of the user as a table', async () => {

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { otlpDocument, otlpTarget, sendOtlp } from '../../../src/cli/monitoring/otlp.ts'
 import { runMetrics } from '../../../src/cli/monitoring/run-metrics.ts'
 import { VERSION } from '../../../src/core/model/version.ts'
+import { closedUrl } from '../../helpers/serve.ts'
 import { outcomeOf } from './outcomes.ts'
-import { closedAddress, startReceiver } from './receiver.ts'
+import { startReceiver } from './receiver.ts'
 
 const metrics = runMetrics({
   exit: 0,
@@ -121,5 +122,5 @@ test('states why metrics could not be sent, without the URL', async () => {
   const refusing = await startReceiver((response) => response.writeHead(401).end())
   const targetAt = (url: string) => ({ url: new URL(url), headers: {} })
   expect(await sendOtlp(targetAt(refusing.url), metrics, 0)).toBe('the response had status 401')
-  expect(await sendOtlp(targetAt(await closedAddress()), metrics, 0)).toBe('ECONNREFUSED')
+  expect(await sendOtlp(targetAt(await closedUrl()), metrics, 0)).toBe('ECONNREFUSED')
 })

@@ -1,5 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { serve } from '../../helpers/serve.ts'
 
 type Received = { method: string; url: string; headers: IncomingHttpHeaders; body: string }
@@ -16,13 +15,4 @@ export async function startReceiver(answer: Answer = (response) => response.end(
     answer(response)
   })
   return { url, received }
-}
-
-/** Returns the URL of a port on which nothing listens. */
-export async function closedAddress(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return `http://127.0.0.1:${port}`
 }

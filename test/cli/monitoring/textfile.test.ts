@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { type RunOutcome, runMetrics } from '../../../src/cli/monitoring/run-metrics.ts'
 import { readTextfile, textfileText, writeTextfile } from '../../../src/cli/monitoring/textfile.ts'
 import { makeNamedPipe } from '../../helpers/named-pipe.ts'
-import { tempFolder } from '../../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 import { outcomeOf } from './outcomes.ts'
 import { parseTextfile } from './parse-textfile.ts'
 
@@ -135,8 +135,7 @@ test('does not replace a named pipe', async () => {
 
 test('replaces no part of an export and follows no link inside one', async () => {
   const folder = tempFolder()
-  const outside = join(tempFolder(), 'outside.prom')
-  writeFileSync(outside, 'kept')
+  const outside = tempFile('outside.prom', 'kept')
   writeFileSync(join(folder, 'manifest.json'), '{}')
   symlinkSync(outside, join(folder, 'm.prom'))
   await expect(writeTextfile(join(folder, 'manifest.json'), [])).rejects.toThrow('is part of the export')

@@ -10,7 +10,7 @@ import {
   readTextIfExists,
   writeAtomically,
 } from '../../../src/core/platform/disk.ts'
-import { tempFolder } from '../../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 
 test('concurrent calls can create folders in the same missing parent', async () => {
   for (let round = 0; round < 20; round += 1) {
@@ -30,8 +30,7 @@ test('accepts an existing folder and fails below a file', async () => {
 })
 
 test('a file that is too large to be a manifest is not read', async () => {
-  const path = join(tempFolder(), 'manifest.json')
-  writeFileSync(path, '{}')
+  const path = tempFile('manifest.json', '{}')
   truncateSync(path, MAX_MANIFEST_BYTES + 1)
   const says = expect.stringContaining('larger than 64 MiB')
   await expect(readManifestText(path)).rejects.toMatchObject({ message: says })

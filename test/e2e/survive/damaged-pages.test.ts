@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Job } from '../../../src/core/model/model.ts'
 import { run } from '../../../src/export/run.ts'
-import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
 import { baselineBytes, blocksRun } from '../../helpers/blocks-run.ts'
 import { runCommand } from '../../helpers/command.ts'
+import { expectValid } from '../../helpers/expect-valid.ts'
 import { faultyDiskEnv } from '../../helpers/faulty-disk.ts'
 import { addresses, baselineRun, faultyRun, service } from '../../helpers/faulty-run.ts'
 import { forked, growingChain, headJob, runOnce, unchanged } from '../../helpers/growing-chain.ts'
@@ -51,7 +51,7 @@ test('requests only the ranges of damaged pages again', async () => {
     expect([code, outputBytes(output)]).toEqual([undefined, calm.bytes])
     // The end of a page's range may share its second with the next page.
     expect(requests.length - whole.requests.length).toBeLessThanOrEqual(2 * spoilt)
-    expect((await verifyOutput(output)).problems).toEqual([])
+    await expectValid(output)
   }
 })
 
@@ -94,7 +94,7 @@ testSample(
       expect((await runInto(output, faultyDiskEnv({ how: 'kill', at }))).exit).toBe(null)
       expect((await runInto(output)).exit).toBe(0)
       expect(outputBytes(output)).toEqual(outputBytes(calm))
-      expect((await verifyOutput(output)).problems).toEqual([])
+      await expectValid(output)
     }
   },
 )
@@ -140,7 +140,7 @@ testSample(
     expect(filesOf(damaged.output)).toEqual(filesOf(undamaged.output))
     expect(changesOf(undamaged.output).join('')).toContain('"removed"')
     expect(changesOf(damaged.output)).toEqual(changesOf(undamaged.output))
-    expect((await verifyOutput(damaged.output)).problems).toEqual([])
+    await expectValid(damaged.output)
     const again = await run([damaged], {})
     expect(again.code).toBeUndefined()
   },

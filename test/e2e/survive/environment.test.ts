@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { NODE_VERSION } from '../../../src/core/platform/node-version.ts'
 import { runCommand } from '../../helpers/command.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
-import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 import { testSample } from '../../helpers/test-sample.ts'
 
 const output = join(suiteFolder(), 'out')
@@ -85,8 +85,7 @@ testSample(
 )
 
 test('does not treat a small file of another kind as a truncated DuckDB file', async () => {
-  const file = join(tempFolder(), 'notes.txt')
-  writeFileSync(file, 'my notes, which are short')
+  const file = tempFile('notes.txt', 'my notes, which are short')
   expect((await runCommand(['load', output, '--to', `duckdb:${file}`])).exit).toBe(7)
   expect(readFileSync(file, 'utf8')).toBe('my notes, which are short')
 })

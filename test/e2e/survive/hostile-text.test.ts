@@ -33,7 +33,7 @@ function exportWallet(given: Given) {
 
 async function exportAnew({ hostile, format }: Given, output: string) {
   const { url } = await startLoopback(service, hostile ? faultWhere(() => true, hostileNames) : undefined)
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const endpoint = { baseUrl: url }
   const job = testJob({
     addresses: addresses.slice(1),
     endBlock: 250,

@@ -4,18 +4,15 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommand, startCommand } from '../../helpers/command.ts'
 import { service } from '../../helpers/faulty-run.ts'
+import { writeJobFile } from '../../helpers/jobs.ts'
 import { type Fault, send, startLoopback } from '../../helpers/loopback.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
-import { tempFolder } from '../../helpers/temp-folder.ts'
 import { testSample } from '../../helpers/test-sample.ts'
 
 function writeJob() {
-  const folder = tempFolder()
-  const [job, output] = [join(folder, 'job.json'), join(folder, 'out')]
-  const addresses = demoWallets.slice(39, 42)
-  writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output }))
-  mkdirSync(join(output, '.walletlake'), { recursive: true })
-  return { job, output }
+  const written = writeJobFile('job', { endBlock: 421, addresses: demoWallets.slice(39, 42) })
+  mkdirSync(join(written.output, '.walletlake'), { recursive: true })
+  return written
 }
 
 testSample(

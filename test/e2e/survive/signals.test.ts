@@ -1,14 +1,12 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommand, startCommand } from '../../helpers/command.ts'
 import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
 import { baselineOf, signalledRun } from '../../helpers/crash-run.ts'
 import { faultyDiskEnv } from '../../helpers/faulty-disk.ts'
 import { addresses, service } from '../../helpers/faulty-run.ts'
+import { writeJobFile } from '../../helpers/jobs.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
-import { tempFolder } from '../../helpers/temp-folder.ts'
 import { testSample } from '../../helpers/test-sample.ts'
 import { countTicks } from '../../helpers/ticks.ts'
 
@@ -42,12 +40,7 @@ testSample(
   },
 )
 
-function writeJob() {
-  const folder = tempFolder()
-  const [job, output] = [join(folder, 'job.json'), join(folder, 'out')]
-  writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, concurrency: 2 }))
-  return { job, output }
-}
+const writeJob = () => writeJobFile('job', { endBlock: 421, addresses, concurrency: 2 })
 
 test.for(SIGNALS)(
   '$signal ends a run with hanging requests within seconds',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { run } from '../../../src/export/run.ts'
 import { testJob } from '../../helpers/jobs.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
-import { tempFolder } from '../../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 
 async function runInto(output: string) {
   const notices: string[] = []
@@ -24,7 +24,6 @@ test('a run succeeds even if its report cannot be written, and reports that', as
 })
 
 test('a run that cannot write its output reports only that error', async () => {
-  const output = join(tempFolder(), 'out')
-  writeFileSync(output, '')
+  const output = tempFile('out', '')
   expect(await runInto(output)).toEqual({ code: 'OUTPUT_FAILED', notices: [] })
 })

@@ -6,7 +6,7 @@ import { TABLE_NAMES } from '../../../src/core/table/index.ts'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import type { Quirk } from '../../../src/demo-server/quirks.ts'
 import { run } from '../../../src/export/run.ts'
-import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
+import { expectValid } from '../expect-valid.ts'
 import { testJob } from '../jobs.ts'
 import { startLoopback } from '../loopback.ts'
 import { runQueued } from '../queued-runs.ts'
@@ -117,7 +117,7 @@ async function runToEnd(job: Job, maxRequests: number | undefined, isFresh = fal
 }
 
 async function expectVerified({ output }: Job): Promise<void> {
-  expect((await verifyOutput(output)).problems).toEqual([])
+  await expectValid(output)
   expect(existsSync(join(output, 'rejects.ndjson'))).toBe(false)
 }
 

@@ -1,4 +1,5 @@
 import type { LimiterClock } from '../../../src/http/rate-limit/rate-limiter.ts'
+import { createSeededRandom } from '../../helpers/seeded-random.ts'
 
 export type VirtualClock = LimiterClock & {
   /** Advances the time, event by event, to `time` (ms since the start). */
@@ -16,7 +17,7 @@ export type VirtualClockOptions = {
 
 /** Creates a clock that advances only in `runUntil`, so that hours take milliseconds. */
 export function virtualClock({ seed = 1, lateMs = 0 }: VirtualClockOptions = {}): VirtualClock {
-  const random = createRandom(seed)
+  const random = createSeededRandom(seed).next
   const events: Event[] = []
   let now = 0
   let count = 0
@@ -51,15 +52,4 @@ const flushPromises = () => new Promise((resolve) => setImmediate(resolve))
 function insert(events: Event[], event: Event): void {
   const at = events.findLastIndex((other) => other.at <= event.at) + 1
   events.splice(at, 0, event)
-}
-
-/** Mulberry32: a deterministic sequence of numbers in [0, 1) for each seed. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -1,11 +1,9 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FIELD_PATHS } from '../../../src/job/fields/fields.ts'
 import { readJob } from '../../../src/job/read-job.ts'
 import { jobTemplate, type NewJob } from '../../../src/job/yaml/job-template.ts'
-import { tempFolder } from '../../helpers/temp-folder.ts'
+import { tempFile } from '../../helpers/temp-folder.ts'
 
 const WALLET = { address: '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25', label: null }
 const NEW: NewJob = {
@@ -20,8 +18,7 @@ const NEW: NewJob = {
 }
 
 async function read(given: Partial<NewJob>) {
-  const file = join(tempFolder(), 'mine.yaml')
-  writeFileSync(file, jobTemplate({ ...NEW, ...given }))
+  const file = tempFile('mine.yaml', jobTemplate({ ...NEW, ...given }))
   return readJob(file, { overrides: {}, env: {} })
 }
 

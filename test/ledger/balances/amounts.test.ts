@@ -5,7 +5,7 @@ import { type Balance, balances } from '../../../src/ledger/balances/balances.ts
 import { compareExpected } from '../../../src/ledger/balances/compare-expected.ts'
 import { GOLDEN_CHAIN, WALLETS } from '../../accounting/golden-chain.ts'
 import { exportMadeUp } from '../../accounting/made-up-export.ts'
-import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 
 const AMOUNTS = 'wallet_address,asset_type,asset_address,token_id,amount'
 const output = join(suiteFolder(), 'out')
@@ -14,9 +14,7 @@ const [{ address: ANN = '', label: LABEL = '' } = {}] = WALLETS
 beforeAll(() => exportMadeUp(output, GOLDEN_CHAIN))
 
 function fileOf(...lines: string[]): string {
-  const path = join(tempFolder(), 'amounts.csv')
-  writeFileSync(path, lines.join('\n'))
-  return path
+  return tempFile('amounts.csv', lines.join('\n'))
 }
 
 test('refuses a misspelt label and a decimal comma with what was probably meant', async () => {

@@ -7,7 +7,7 @@ import { exportDemo, genesisCsv } from '../../helpers/demo-export.ts'
 import { nodeBalances, unreconcilable, valuesOf } from '../../helpers/node-balances.ts'
 import { nodeData } from '../../helpers/node-data.ts'
 import { readCsvTable, readManifest } from '../../helpers/read-output.ts'
-import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+import { suiteFolder, tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 import { testSample } from '../../helpers/test-sample.ts'
 
 const folder = suiteFolder()
@@ -165,9 +165,7 @@ describe('a file of expected balances', () => {
   const TOKEN = `0x${'2'.repeat(40)}`
 
   function fileOf(...lines: string[]): string {
-    const path = join(tempFolder(), 'amounts.csv')
-    writeFileSync(path, lines.join('\n'))
-    return path
+    return tempFile('amounts.csv', lines.join('\n'))
   }
 
   test('is read by column name, in any order, and other columns are ignored', async () => {

@@ -1,6 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
@@ -8,6 +6,7 @@ import { createDataService } from '../../../src/demo-server/create-data-service.
 import { listen } from '../../../src/demo-server/listen.ts'
 import { runCommand } from '../../helpers/command.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
+import { serve } from '../../helpers/serve.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 /** Its forms in a URL and in Base64 differ from it. */
@@ -86,14 +85,11 @@ test.for([
   { what: 'repeated by a proxy', status: 502, body: undefined },
 ])('a key that is $what is in no file and no message', async ({ status, body }) => {
   let received = ''
-  const server = createServer(({ url = '' }, response) => {
+  const url = await serve(({ url = '' }, response) => {
     received += url
     const page = `<html>${url} could not be reached</html>`
     response.writeHead(status).end(body === undefined ? page : JSON.stringify({ ...body, url, echo: KEY }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const output = join(tempFolder(), 'out')
   const { exit, stdout, stderr } = await runCommand(
     [...jobArguments('etherscan', { url, output }), '--max-requests', '5'],
