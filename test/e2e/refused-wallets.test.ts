@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { rows } from '../../src/export/rows.ts'
@@ -75,60 +75,6 @@ test('every command that reads an export reports the wallets whose rows are miss
   expect(JSON.parse((await command('verify', output, '--json')).stdout)).toMatchObject({ refusedWallets: [] })
 })
 
-/** Paths of the transactions files, and the modification time of the first one. */
-function filesOf(output: string) {
-  const { tables, coverage } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'))
-  const paths = tables.transactions.files.map(({ path }: { path: string }) => path)
-  return { paths, coverage, firstWritten: statSync(join(output, paths[0])).mtimeMs }
-}
-
-test('later runs continue the export while the service refuses the same wallet', {
-  tags: ['long'],
-}, async () => {
-  const listing = await startRefusing(404)
-  const output = join(tempFolder(), 'mine')
-  const args = ['--chain', '43114', '--address', ALICE, '--address', BOB, '--base-url', listing.url]
-  const run = async () => (await runCommand(['run', ...args, '--output', output])).exit
-  expect(await run()).toBe(6)
-  const first = filesOf(output)
-  expect(await run()).toBe(6)
-  expect(filesOf(output)).toEqual(first)
-
-  Object.assign(listing.listing, {
-    transfers: [...BOTH, ...transfersTo(ALICE, 20, { from: 1_130, startMs: 1_700_000_400_000 })],
-    head: 1_149,
-  })
-  expect(await run()).toBe(6)
-  const continued = filesOf(output)
-  expect(continued.firstWritten).toBe(first.firstWritten)
-  expect(continued.paths).toEqual([...first.paths, expect.any(String)])
-  expect(continued.coverage).toEqual([
-    expect.objectContaining({ address: ALICE, toBlock: 1_150, transactions: 140 }),
-    expect.objectContaining({ address: BOB, toBlock: 0, transactions: 0, error: expect.any(String) }),
-  ])
-  expect((await runCommand(['verify', output])).exit).toBe(0)
-
-  // A reorg in the lookback: its blocks are written again although a wallet is refused.
-  listing.listing.transfers = listing.listing.transfers.filter(({ block }) => block !== 1_140)
-  expect(await run()).toBe(6)
-  expect(filesOf(output).coverage[0]).toMatchObject({ transactions: 139 })
-
-  listing.refused.clear()
-  expect(await run()).toBe(0)
-  expect(filesOf(output).coverage).toEqual([
-    expect.objectContaining({ address: ALICE, transactions: 139 }),
-    expect.objectContaining({ address: BOB, toBlock: 1_150, transactions: 30 }),
-  ])
-  expect((await runCommand(['verify', output])).exit).toBe(0)
-  listing.refused.set(BOB, 403)
-  expect(await run()).toBe(6)
-  const refusedLater = filesOf(output)
-  expect(refusedLater.coverage[1]).toMatchObject({ transactions: 30, error: expect.any(String) })
-  expect(await run()).toBe(6)
-  expect(filesOf(output)).toEqual(refusedLater)
-  expect((await runCommand(['verify', output])).exit).toBe(0)
-})
-
 test('a 403 about a quota does not mark a wallet as refused: the run exits with 5 and can be resumed', async () => {
   const listing = await startRefusing(403)
   listing.listing.refusal = 'monthly quota exceeded'
@@ -140,7 +86,7 @@ test('a 403 about a quota does not mark a wallet as refused: the run exits with 
 
 test('rows() yields the rows of the other wallets before it reports the refused ones', async () => {
   const listing = await startRefusing(403)
-  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const service = { baseUrl: listing.url }
   const job = testJob({ addresses: [ALICE, BOB], output: tempFolder(), endBlock: undefined, service })
   let count = 0
   const readAll = async () => {
