@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { runQueued } from '../helpers/queued-runs.ts'
 import { readManifest } from '../helpers/read-output.ts'
-import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { noRedis, testServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const REFUSED = '0x58a57ed9d8d624cbd12e2c467d34787555bb1b25'
@@ -24,11 +24,7 @@ const refuseAtomic: Fault = ({ path, query }) =>
     : undefined
 
 describe.skipIf(noRedis)('atomic transactions in a queue run', { tags: ['long'] }, () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startTestServer()
-  })
-  afterAll(() => server.stop())
+  const server = testServer()
 
   test.for([
     { name: 'all listings are served', fault: undefined, code: undefined },
@@ -45,7 +41,7 @@ describe.skipIf(noRedis)('atomic transactions in a queue run', { tags: ['long'] 
         partitionBy: 'blocks:200',
         tables: ['atomic_transactions', 'ledger'],
         output: tempFolder(),
-        service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
+        service: { baseUrl: url },
       })
     const [many, alone] = [jobOf(), jobOf()]
     const queued = await runQueued(server.url, many)
@@ -53,7 +49,7 @@ describe.skipIf(noRedis)('atomic transactions in a queue run', { tags: ['long'] 
     expect([queued.code, plain.code]).toEqual([code, code])
     expect(queued.figures?.refused).toEqual(plain.jobs[0]?.stats.refused)
     expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
-    expect((await verifyOutput(many.output)).problems).toEqual([])
+    await expectValid(many.output)
     expect(readManifest(many.output).tables.atomic_transactions?.rows).toBe(code === undefined ? 40 : 37)
   })
 })

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { runQueued } from '../helpers/queued-runs.ts'
 import { readManifest } from '../helpers/read-output.ts'
-import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { noRedis, testServer } from '../helpers/shared-servers.ts'
 import {
   addressOf,
   payment,
@@ -25,15 +25,11 @@ const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, str
 const payments = Array.from({ length: 10 }, (_, at) => payment(1 + 100 * at, ALICE, BOB))
 
 describe.skipIf(noRedis)('a queue run', { tags: ['long'] }, () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startTestServer()
-  })
-  afterAll(() => server.stop())
+  const server = testServer()
   beforeEach(() => server.flush())
 
   function jobOf(url: string, name: string, folder = tempFolder()): Job {
-    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+    const service = { baseUrl: url }
     const range = { startBlock: 1000, endBlock: 2000, partitionBy: 'blocks:100' as const }
     return testJob({ addresses: [ALICE, BOB], service, ...range, output: join(folder, name) })
   }
@@ -59,7 +55,7 @@ describe.skipIf(noRedis)('a queue run', { tags: ['long'] }, () => {
     const { code, figures: stats } = await runQueued(server.url, many)
     expect(code).toBeUndefined()
     expect(stats?.rows.transactions).toBe(payments.length + 1)
-    expect((await verifyOutput(many.output)).problems).toEqual([])
+    await expectValid(many.output)
     const alone = jobOf(chain.url, 'alone')
     await run([alone])
     expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
@@ -90,7 +86,7 @@ describe.skipIf(noRedis)('a queue run', { tags: ['long'] }, () => {
       expect(notices.join('\n')).toContain(
         'the service reports 1 transaction in two partitions, even when read again',
       )
-      expect((await verifyOutput(many.output)).problems).toEqual([])
+      await expectValid(many.output)
     },
   )
 

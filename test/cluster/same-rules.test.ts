@@ -1,16 +1,16 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { expectValid } from '../helpers/expect-valid.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { runQueued } from '../helpers/queued-runs.ts'
 import { readManifest } from '../helpers/read-output.ts'
-import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { noRedis, testServer } from '../helpers/shared-servers.ts'
 import {
   ALICE,
   BOB,
@@ -22,16 +22,12 @@ import {
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine', { tags: ['long'] }, () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startTestServer()
-  })
-  afterAll(() => server.stop())
+  const server = testServer()
   beforeEach(() => server.flush())
 
   async function start(content: SmallListing['listing'], given: Partial<Job> = {}) {
     const listing = await startSmallListing(content)
-    const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+    const service = { baseUrl: listing.url }
     const range = { startBlock: 1_000, endBlock: 2_000, partitionBy: 'blocks:100' as const }
     const folder = tempFolder()
     const jobOf = (name: string): Job =>
@@ -56,7 +52,7 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     }
     expect(endOf(queued)).toEqual(endOf(plain))
     expect(filesOf(many.output)).toEqual(filesOf(alone.output))
-    expect((await verifyOutput(many.output)).problems).toEqual([])
+    await expectValid(many.output)
     return queued
   }
 
@@ -81,13 +77,13 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
       expect((await runQueued(server.url, many)).state).toBe('unchanged')
       expect(listing.requests.length).toBe(before)
       expect(readManifest(many.output).tables.transactions?.rows).toBe(1_030)
-      expect((await verifyOutput(many.output)).problems).toEqual([])
+      await expectValid(many.output)
     },
   )
 
   test('both listings of a wallet are read', async () => {
     const { url } = await startLoopback(createDataService({ quirks: ['no-internal-receipts'] }))
-    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+    const service = { baseUrl: url }
     const given = { internals: 'full', fees: 'listed', partitionBy: 'blocks:100', service } as const
     // The receiver of internal transactions that no other wallet sees.
     const addresses = ['0x48a0b31dd707cfb02cbc8706fe88c676630a796b', demoWallets[1] ?? '']

@@ -1,20 +1,16 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { inspectQueue } from '../../src/cluster/inspect-queue.ts'
 import { runOverQueue } from '../../src/cluster/run-over-queue.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
-import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { noRedis, testServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 describe.skipIf(noRedis)('an error that Redis answers', () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startTestServer()
-  })
-  afterAll(() => server.stop())
+  const server = testServer()
 
   const RUNS_KEY = 'walletlake:runs'
   const cases = [
@@ -34,14 +30,10 @@ describe.skipIf(noRedis)('an error that Redis answers', () => {
 
   test.for(cases)('$what ends a run with advice', async ({ message, fix, ...given }) => {
     await server.flush()
-    const redis = new Redis(server.url)
-    onTestFinished(async () => {
-      await redis.config('SET', 'maxmemory', '0')
-      redis.disconnect()
-    })
-    await given.break(redis)
+    onTestFinished(async () => void (await server.redis.config('SET', 'maxmemory', '0')))
+    await given.break(server.redis)
     const { url } = await startLoopback(createDataService())
-    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const service = { baseUrl: url }
     const job = testJob({
       addresses: demoWallets.slice(0, 1),
       service,
@@ -59,9 +51,7 @@ describe.skipIf(noRedis)('an error that Redis answers', () => {
 
   test('a key of another type is no bug when a queue is inspected', async () => {
     await server.flush()
-    const redis = new Redis(server.url)
-    onTestFinished(() => redis.disconnect())
-    await redis.set(RUNS_KEY, 'of another program')
+    await server.redis.set(RUNS_KEY, 'of another program')
     await expect(inspectQueue({ url: server.url })).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
   })
 })

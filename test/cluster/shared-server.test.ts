@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type OpenRun, openServer } from '../../src/cluster/server.ts'
 import { newRunStats } from '../../src/core/model/run-stats.ts'
 import { GENERATOR } from '../../src/core/model/version.ts'
-import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { noRedis, testServer } from '../helpers/shared-servers.ts'
 
 /** A privileged port, so that no other test ever listens on it. A free port could be assigned to another one. */
 const UNUSED_PORT = 1
@@ -25,13 +25,7 @@ async function open(url: string) {
 }
 
 describe.skipIf(noRedis)('the shared server', { tags: ['long'] }, () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startTestServer()
-  })
-  afterAll(async () => {
-    await server.stop()
-  })
+  const server = testServer()
 
   test('lists runs until they are unregistered, and keeps nothing of them', async () => {
     const [one, other] = [await open(server.url), await open(server.url)]

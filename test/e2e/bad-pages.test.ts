@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { FailureCode } from '../../src/core/model/errors.ts'
 import {
   BODY_FAULTS,
@@ -25,48 +25,38 @@ function kindsOf(faults: Record<string, FaultyResponse>, rest: Omit<Kind, 'what'
 const fast = { retry: { retries: 1, firstDelayMs: 1, maxDelayMs: 2 } }
 const CLASSES: Kind[][] = [
   kindsOf(CONNECTION_FAULTS, { code: 'SERVICE_UNAVAILABLE' }),
-  kindsOf(SLOW_FAULTS, { code: 'SERVICE_UNAVAILABLE', given: { timeoutMs: 1_000, options: fast } }),
   kindsOf(STATUS_FAULTS, { code: 'SERVICE_UNAVAILABLE' }),
   kindsOf(BODY_FAULTS, { code: 'PAGE_MALFORMED' }),
+  // Each slow response takes the time of its timeout.
+  kindsOf(SLOW_FAULTS, { code: 'SERVICE_UNAVAILABLE', given: { timeoutMs: 1_000, options: fast } }),
 ]
+const firsts = CLASSES.flatMap((kinds) => kinds.slice(0, 1))
+const others = CLASSES.flatMap((kinds) => kinds.slice(1))
 
-// Each slow response takes the time of its timeout.
-const isFast = ([kind]: Kind[]) => kind?.given?.timeoutMs === undefined
-
-describe('one fault of each class', () => {
-  describe.for(CLASSES.filter(isFast).flatMap((kinds) => kinds.slice(0, 1)))('$what', checkKind)
+// survive/faults.test.ts does this with every kind.
+testSample(3, firsts, '$what leaves no trace if a retry succeeds', async ({ broken, given }) => {
+  const calm = await baselineRun()
+  const failed = new Set<string>()
+  const firstTry = ({ path, query, count }: ReceivedRequest) => {
+    const request = `${path}?${query}`
+    if (count % 3 === 0 || failed.has(request)) return false
+    return failed.add(request).has(request)
+  }
+  const { output, code, requests } = await faultyRun(faultWhere(firstTry, broken), { ...given, options: {} })
+  expect(code).toBeUndefined()
+  expect(outputBytes(output)).toEqual(calm.bytes)
+  // After a timeout, the next pages are requested in smaller sizes.
+  const isSlow = given?.timeoutMs !== undefined
+  const sizes = new Set(requests.map(({ query }) => query.get('pageSize')))
+  if (isSlow) expect([...sizes]).toContain('50')
+  else expect(requests.length).toBe(calm.requests + failed.size)
 })
-describe('the other faults', { tags: ['long'] }, () => {
-  describe.for(CLASSES.flatMap((kinds) => kinds.slice(isFast(kinds) ? 1 : 0)))('$what', checkKind)
-})
 
-function checkKind({ broken, code, given }: Kind): void {
-  test('leaves no trace if a retry succeeds', async () => {
-    const calm = await baselineRun()
-    const failed = new Set<string>()
-    const firstTry = ({ path, query, count }: ReceivedRequest) => {
-      const request = `${path}?${query}`
-      if (count % 3 === 0 || failed.has(request)) return false
-      return failed.add(request).has(request)
-    }
-    const {
-      output,
-      code: ended,
-      requests,
-    } = await faultyRun(faultWhere(firstTry, broken), {
-      ...given,
-      options: {},
-    })
-    expect(ended).toBeUndefined()
-    expect(outputBytes(output)).toEqual(calm.bytes)
-    // After a timeout, the next pages are requested in smaller sizes.
-    const isSlow = given?.timeoutMs !== undefined
-    const sizes = new Set(requests.map(({ query }) => query.get('pageSize')))
-    if (isSlow) expect([...sizes]).toContain('50')
-    else expect(requests.length).toBe(calm.requests + failed.size)
-  })
-
-  test('ends a run if it persists, and a later run resumes', async () => {
+testSample(
+  3,
+  [...firsts, ...others],
+  '$what ends a run if it persists, and a later run resumes',
+  async ({ broken, code, given }) => {
     const calm = await baselineRun()
     const good = 6
     const stays = faultWhere(({ count }) => count > good, broken)
@@ -76,8 +66,8 @@ function checkKind({ broken, code, given }: Kind): void {
     expect(later.code).toBeUndefined()
     expect(outputBytes(output)).toEqual(calm.bytes)
     expect(later.requests.length).toBeLessThanOrEqual(calm.requests - good + 2)
-  })
-}
+  },
+)
 
 test.for(Object.entries(UNUSUAL_RESPONSES))(
   'accepts %s in every response',

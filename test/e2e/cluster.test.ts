@@ -1,21 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { type Fault, type Loopback, send } from '../helpers/loopback.ts'
 import { ADDRESSES, OTHER_ADDRESSES, setUpQueue, writeJob } from '../helpers/queued-runs.ts'
-import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { noRedis, testServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
+/** Wallets of tests that do not compare files. */
+const FEW = ADDRESSES.slice(0, 3)
+
 describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startTestServer()
-  })
-  afterAll(async () => {
-    await server.stop()
-  })
+  const server = testServer()
 
   test('writes the bytes of a single machine although a worker is killed', async () => {
     let kill = () => {}
@@ -28,13 +25,11 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
     expect(first.killed).toBe(true)
     // Workers notice the end of the run within a second and then no longer report to the queue.
     await expect.poll(() => server.remainingKeys()).toEqual([])
-    expect((await at.runAlone()).exit).toBe(0)
-    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
-    expect(Object.keys(at.bytesOf('many')).length).toBeGreaterThan(20)
+    expect(Object.keys(await at.expectSameAsAlone()).length).toBeGreaterThan(20)
   })
 
   test('reports that there is no worker, and continues once there is one', async () => {
-    const at = await setUpQueue(server)
+    const at = await setUpQueue(server, undefined, FEW)
     const run = at.startQueuedRun()
     await new Promise<void>((resolve) => {
       run.stderr?.on('data', (chunk) => {
@@ -54,13 +49,12 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
     expect(exit).toBe(0)
     expect(stderr).toMatch(/the queue lost tasks; \d+ tasks? (is|are) planned again/)
     const together = [...at.service.requests]
-    expect((await at.runAlone()).exit).toBe(0)
+    await at.expectSameAsAlone()
     const twice = ADDRESSES.filter(
       (one) => asksOf(together, one) > asksOf(at.service.requests.slice(together.length), one),
     )
     const underWay = 3
     expect(twice.length).toBeLessThanOrEqual(underWay)
-    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
   test('shows runs, tasks and workers, and a stopped worker exits cleanly', async () => {
@@ -70,7 +64,8 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
       reached()
       return held
     }
-    const at = await setUpQueue(server, ({ count }) => (count === 20 ? afterwards(() => reach()) : undefined))
+    const reachAt = ({ count }: { count: number }) => (count === 3 ? afterwards(reach) : undefined)
+    const at = await setUpQueue(server, reachAt, FEW)
     const metrics = `127.0.0.1:${await freePort()}`
     const worker = at.startWorkerProcess('--metrics', metrics)
     const run = at.startQueuedRun()
@@ -98,8 +93,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
     at.writeJob('endBlock: 421\npartitionBy: month\nformat: parquet\nmaxRowsPerFile: 200\n')
     at.startWorker()
     expect((await at.runQueued()).exit).toBe(0)
-    expect((await at.runAlone()).exit).toBe(0)
-    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+    await at.expectSameAsAlone()
   })
 
   test('names a task that fails permanently, and later processes only what is missing', async () => {
@@ -122,8 +116,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
     expect((await at.runQueued()).exit).toBe(0)
     const later = at.service.requests.slice(before).filter(({ path }) => path.endsWith('/transactions'))
     expect(later.every(({ path }) => path.toLowerCase().includes(refused))).toBe(true)
-    expect((await at.runAlone()).exit).toBe(0)
-    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+    await at.expectSameAsAlone()
   })
 
   test('returns tasks that a stopped worker does not finish in time', async () => {
@@ -137,8 +130,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
     expect([exit, stderr]).toEqual([0, expect.stringContaining('finished or handed back')])
     at.startWorker()
     expect((await run).exit).toBe(0)
-    expect((await at.runAlone()).exit).toBe(0)
-    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+    await at.expectSameAsAlone()
   })
 
   test('processes a small run while a large one uses all its slots', async () => {
@@ -162,7 +154,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
   })
 
   test('is not served by a worker with another key', async () => {
-    const at = await setUpQueue(server)
+    const at = await setUpQueue(server, undefined, FEW)
     const [isRefused, refuse] = signalled()
     at.startWorker({
       apiKey: 'another',

@@ -1,43 +1,33 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { GENERATOR } from '../../src/core/model/version.ts'
 import { runCommand, type startCommand } from '../helpers/command.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
 import { ADDRESSES, OTHER_ADDRESSES, setUpQueue } from '../helpers/queued-runs.ts'
-import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { noRedis, testServer } from '../helpers/shared-servers.ts'
+import { tempFile } from '../helpers/temp-folder.ts'
 
 describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
-  let server: TestServer
-  let redis: Redis
-  beforeAll(async () => {
-    server = await startTestServer()
-    redis = new Redis(server.url)
-  })
-  afterAll(async () => {
-    redis.disconnect()
-    await server.stop()
-  })
+  const server = testServer()
 
   test('continues an existing export like a run on a single machine', async () => {
     const at = await setUpQueue(server)
     at.startWorker()
     expect((await at.runQueued()).exit).toBe(0)
-    expect((await at.runAlone()).exit).toBe(0)
+    const before = await at.expectSameAsAlone()
     at.writeJob('endBlock: 421\npartitionBy: blocks:100\nformat: parquet\n')
     const { exit, stderr } = await at.runQueued()
     expect([exit, stderr]).toEqual([2, expect.stringContaining('format was csv and is parquet')])
-    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+    expect(outputBytes(join(at.folder, 'many'))).toEqual(before)
     at.writeJob(undefined, [...ADDRESSES.slice(2), ...OTHER_ADDRESSES])
     const next = await at.runQueued()
     expect([next.exit, next.stderr]).toEqual([
       0,
       expect.stringContaining('2 wallets are no longer in the job; their rows up to at most block'),
     ])
-    expect((await at.runAlone()).exit).toBe(0)
-    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
-    expect(Object.keys(at.bytesOf('many')).filter((path) => path.startsWith('changes/'))).toHaveLength(1)
+    expect(
+      Object.keys(await at.expectSameAsAlone()).filter((path) => path.startsWith('changes/')),
+    ).toHaveLength(1)
     expect((await runCommand(['verify', join(at.folder, 'many')])).exit).toBe(0)
   })
 
@@ -51,8 +41,8 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
       }
     })
     spoil = async () => {
-      await redis.hset('walletlake:runs', 'x\n', '{"name":"\\u001b[2J"}', 'y', 'no JSON')
-      const [prefix = ''] = (await redis.keys('walletlake-*:read:wait')).map((key) =>
+      await server.redis.hset('walletlake:runs', 'x\n', '{"name":"\\u001b[2J"}', 'y', 'no JSON')
+      const [prefix = ''] = (await server.redis.keys('walletlake-*:read:wait')).map((key) =>
         key.replace(/:wait$/, ''),
       )
       const bad = [
@@ -61,13 +51,13 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
         '{"kind":"write","from":"../x"}',
       ]
       for (const [nth, data] of bad.entries()) {
-        await redis.hset(`${prefix}:bad${nth}`, {
+        await server.redis.hset(`${prefix}:bad${nth}`, {
           name: 'read',
           data,
           opts: '{"attempts":1}',
           timestamp: '1',
         })
-        await redis.lpush(`${prefix}:wait`, `bad${nth}`)
+        await server.redis.lpush(`${prefix}:wait`, `bad${nth}`)
       }
     }
     const worker = at.startWorker()
@@ -77,16 +67,15 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
     expect(again?.exit ?? 0).toBe(0)
     expect(stderr).not.toContain('\u001b[2J')
     expect(await worker.stop()).toContain('its entry in the queue is malformed')
-    expect((await at.runAlone()).exit).toBe(0)
-    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+    await at.expectSameAsAlone()
   })
 
   test('is not served by another version, and both sides report both versions', async () => {
-    const at = await setUpQueue(server)
-    await redis.set('walletlake:worker:other', 'walletlake 9.9.9')
+    const at = await setUpQueue(server, undefined, ADDRESSES.slice(0, 3))
+    await server.redis.set('walletlake:worker:other', 'walletlake 9.9.9')
     const run = at.startQueuedRun()
     await saying(run, `no worker of ${GENERATOR} is connected: the only worker runs walletlake 9.9.9`)
-    await redis.hset(
+    await server.redis.hset(
       'walletlake:runs',
       `other-${'0'.repeat(16)}`,
       JSON.stringify({ version: 'walletlake 9.9.9' }),
@@ -98,11 +87,10 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
 
   test('takes the Redis password from the environment and does not print it', async () => {
     const secret = 'a-secret-of-redis'
-    await redis.config('SET', 'requirepass', secret)
-    onTestFinished(async () => void (await redis.config('SET', 'requirepass', '')))
+    await server.redis.config('SET', 'requirepass', secret)
+    onTestFinished(async () => void (await server.redis.config('SET', 'requirepass', '')))
     const status = (env: NodeJS.ProcessEnv) => runCommand(['status', '--queue', server.url], env)
-    const file = join(tempFolder(), 'password')
-    writeFileSync(file, `${secret}\n`)
+    const file = tempFile('password', `${secret}\n`)
     expect(await status({ WALLETLAKE_REDIS_PASSWORD: secret })).toMatchObject({ exit: 0 })
     expect(await status({ WALLETLAKE_REDIS_PASSWORD_FILE: file })).toMatchObject({ exit: 0 })
     for (const env of [{}, { WALLETLAKE_REDIS_PASSWORD: 'another-secret' }]) {

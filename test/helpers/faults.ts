@@ -139,12 +139,10 @@ export const BODY_FAULTS: Record<string, FaultyResponse> = {
 
 /** Transient server errors. */
 export const STATUS_FAULTS: Record<string, FaultyResponse> = Object.fromEntries(
-  [500, 502, 503].flatMap((status) =>
-    [undefined, '0', '-1', 'soon', 'Sun, 06 Nov 1994 08:49:37 GMT'].map((after) => [
-      `status ${status} with Retry-After ${after}`,
-      respondWith(status, '{"message":"down"}', after === undefined ? {} : { 'retry-after': after }),
-    ]),
-  ),
+  [undefined, '0', '-1', 'soon', 'Sun, 06 Nov 1994 08:49:37 GMT'].map((after, at) => [
+    `status ${500 + (at % 4)} with Retry-After ${after}`,
+    respondWith(500 + (at % 4), '{"message":"down"}', after === undefined ? {} : { 'retry-after': after }),
+  ]),
 )
 
 /** Responses that are valid but unusual. */

@@ -26,8 +26,8 @@ export type Round = {
 }
 
 const WORKERS = 3
-const WALLETS = ADDRESSES.slice(0, 13)
-const PARTITIONS = ['blocks:60', 'blocks:150', 'month']
+const WALLETS = ADDRESSES.slice(0, 9)
+const PARTITIONS = ['blocks:100', 'blocks:150', 'month']
 
 type StartedCommand = ReturnType<typeof startCommand>
 

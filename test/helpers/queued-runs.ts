@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { type QueueRunOptions, runOverQueue } from '../../src/cluster/run-over-queue.ts'
 import { runWorker, type WorkOptions } from '../../src/cluster/worker.ts'
 import type { Job } from '../../src/core/model/model.ts'
@@ -64,12 +64,12 @@ export async function runQueued(url: string, job: Job, options: Partial<QueueRun
   }
 }
 
-/** Prepares an empty queue server, a data service, and a folder shared by all workers. */
-export async function setUpQueue(server: TestServer, fault?: Fault) {
+/** Prepares an empty queue server, a data service, and a folder shared by all workers, with a job of these wallets. */
+export async function setUpQueue(server: TestServer, fault?: Fault, addresses?: readonly string[]) {
   await server.flush()
   const folder = tempFolder()
   const service = await startLoopback(createDataService(), fault)
-  const job = writeJob(folder)
+  const job = writeJob(folder, undefined, addresses)
   const env: NodeJS.ProcessEnv = { WALLETLAKE_BASE_URL: service.url }
   const queuedRun = ['run', job, '--output', 'many', '--queue', server.url]
   const start = (args: readonly string[]) => {
@@ -77,6 +77,7 @@ export async function setUpQueue(server: TestServer, fault?: Fault) {
     onTestFinished(() => void started.kill('SIGKILL'))
     return started
   }
+  const runAlone = () => runCommand(['run', job, '--output', 'alone'], env, { cwd: folder })
   return {
     folder,
     job,
@@ -90,7 +91,13 @@ export async function setUpQueue(server: TestServer, fault?: Fault) {
     runQueued: (...more: string[]) => runCommand([...queuedRun, ...more], env, { cwd: folder }),
     startQueuedRun: () => start(queuedRun),
     /** Runs the job without a queue, into the output `alone`. */
-    runAlone: () => runCommand(['run', job, '--output', 'alone'], env, { cwd: folder }),
-    bytesOf: (output: 'many' | 'alone') => outputBytes(join(folder, output)),
+    runAlone,
+    /** Runs the job without a queue too, and asserts that the queued run wrote the same bytes. */
+    expectSameAsAlone: async () => {
+      expect(await runAlone()).toMatchObject({ exit: 0 })
+      const bytes = outputBytes(join(folder, 'many'))
+      expect(bytes).toEqual(outputBytes(join(folder, 'alone')))
+      return bytes
+    },
   }
 }

@@ -71,14 +71,15 @@ export type FaultRate = {
   maxPerRequest: number
 }
 
-/** Applies random faults of these kinds to random requests. */
+/** Applies random faults of these kinds to the first request that they can affect, and to random ones. */
 export function randomFaults(kinds: readonly FaultKind[], { random, probability, maxPerRequest }: FaultRate) {
   const broken = new Map<string, number>()
   const fault: Fault = (received) => {
     const kind = random.pick(kinds.filter(({ where }) => where?.(received) !== false))
     const request = `${received.path}?${received.query}`
     const earlierFaults = broken.get(request) ?? 0
-    if (kind === undefined || random.next() >= probability || earlierFaults >= maxPerRequest) return undefined
+    const isChosen = broken.size === 0 || random.next() < probability
+    if (kind === undefined || !isChosen || earlierFaults >= maxPerRequest) return undefined
     broken.set(request, earlierFaults + 1)
     return async (response, original) => void (await kind.respond(response, original, received))
   }

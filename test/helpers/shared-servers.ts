@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis'
+import { afterAll, beforeAll } from 'vitest'
 import { openRedisStore, type StateStore } from '../../src/cluster/rate-limit/redis-rate-limiter.ts'
 import { startRedis } from './start-redis.ts'
 
@@ -15,22 +16,33 @@ export type TestServer = {
   remainingKeys(): Promise<string[]>
   /** Kills the server and starts it again. */
   restart(): Promise<void>
-  stop(): Promise<void>
+  /** A client of the server. */
+  readonly redis: Redis
 }
 
-export async function startTestServer(): Promise<TestServer> {
-  const server = await startRedis()
-  const redis = new Redis(server.url)
+/** Starts a server before the tests of a block, and stops it after them. */
+export function testServer(): TestServer {
+  let server: Awaited<ReturnType<typeof startRedis>>
+  let redis: Redis
+  beforeAll(async () => {
+    server = await startRedis()
+    redis = new Redis(server.url)
+  })
+  afterAll(async () => {
+    redis.disconnect()
+    await server.stop()
+  })
   return {
-    url: server.url,
-    restart: server.restart,
+    get url() {
+      return server.url
+    },
+    get redis() {
+      return redis
+    },
+    restart: () => server.restart(),
     stateStore: (quota) => openRedisStore(redis, quota),
     flush: async () => void (await redis.flushall()),
     remainingKeys: async () =>
       (await redis.keys('*')).filter((key) => !/^\{?walletlake:(quota|worker):/.test(key)),
-    stop: async () => {
-      redis.disconnect()
-      await server.stop()
-    },
   }
 }

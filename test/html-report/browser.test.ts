@@ -80,7 +80,7 @@ function chainWithInvalidAmount(): typeof GOLDEN_CHAIN {
 
 async function exportSynthetic(output: string, chain: typeof GOLDEN_CHAIN): Promise<void> {
   const server = await listen(createDataService({ chains: { made: chain } }))
-  const service = { baseUrl: server.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const service = { baseUrl: server.url }
   const job = testJob({ addresses: [], chain: 'made', endBlock: 200, output, service })
   await run([{ ...job, wallets: [{ address: WALLETS[0]?.address ?? '', label: '<b>"&\u202e' }] }])
   await server.close()
@@ -157,7 +157,9 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     expect({ requests, errors }).toEqual({ requests: [], errors: [] })
   })
 
-  test.for(PAGES.flatMap((name) => SIZES.map((size) => [name, size.name, size] as const)))(
+  // Colours do not change what fits.
+  const light = SIZES.filter(({ name }) => name !== 'a laptop in the dark')
+  test.for(PAGES.flatMap((name) => light.map((size) => [name, size.name, size] as const)))(
     'of the export %s fits %s: no text over another, no empty chart, no scrolling to the side',
     async ([name, , size]) => {
       const open = await shared(name)
@@ -179,11 +181,11 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
 
   // The others show the same parts.
   test.for(['mainnet', 'hostile', 'rejects', 'blocks', 'priced'])(
-    'of the export %s has no accessibility violations, light or dark, wide or narrow',
+    'of the export %s has no accessibility violations, light and narrow or dark and wide',
     async (name) => {
       const open = await shared(name)
       await open.page.evaluate(axe.source)
-      for (const size of [SIZES[0], SIZES[1], SIZES[2]]) {
+      for (const size of [SIZES[0], SIZES[2]]) {
         await show(open, size)
         const violations = await open.page.evaluate(async () => {
           const { axe: checker } = globalThis as unknown as {

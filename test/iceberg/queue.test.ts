@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { setUpQueue } from '../helpers/queued-runs.ts'
-import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { noRedis, testServer } from '../helpers/shared-servers.ts'
 import { expectCurrent, filesOf, metadataOf } from './lake.ts'
 
 /** What the tables of an export contain, without random ids, times and the location of the export. */
@@ -20,11 +20,7 @@ async function contentOf(output: string): Promise<string> {
 }
 
 describe.skipIf(noRedis)('over a queue', { tags: ['long'] }, () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startTestServer()
-  })
-  afterAll(() => server.stop())
+  const server = testServer()
 
   test('a run commits the snapshots of a run on one machine', async () => {
     const queue = await setUpQueue(server)

@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, test } from 'vitest'
 import { ROUNDS, runRound } from '../helpers/queue-scenarios.ts'
-import { startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { testServer } from '../helpers/shared-servers.ts'
 import { type Radosgw, startRadosgw } from '../storage/start-radosgw.ts'
 
 const rounds = Number(process.env.SOAK_ROUNDS ?? 30)
 const seed = Number(process.env.SOAK_SEED ?? 1)
 const locationOption = process.env.SOAK_PLACE ?? 'both'
 
-let server: TestServer
+const server = testServer()
 let radosgw: Radosgw | undefined
 beforeAll(async () => {
-  server = await startTestServer()
   if (locationOption !== 'folder') radosgw = await startRadosgw()
 })
-afterAll(() => Promise.all([server.stop(), radosgw?.stop()]))
+afterAll(() => radosgw?.stop())
 
 const isBucket = (at: number) => locationOption === 'bucket' || (locationOption === 'both' && at % 2 === 1)
 const planned = Array.from({ length: rounds }, (_, at) => {

@@ -1,5 +1,5 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Redis } from 'ioredis'
+import { beforeEach, describe, expect, test } from 'vitest'
 import {
   createRedisRateLimiter,
   openRedisStore,
@@ -11,7 +11,7 @@ import {
   newSharedState,
   parseSharedState,
 } from '../../../src/cluster/rate-limit/shared-limiter-state.ts'
-import { noRedis, startTestServer, type TestServer } from '../../helpers/shared-servers.ts'
+import { noRedis, testServer } from '../../helpers/shared-servers.ts'
 
 const THROTTLED = { kind: 'throttled', retryAfterMs: 1 } as const
 const { signal } = new AbortController()
@@ -103,19 +103,10 @@ test('starts over if the clock of the server was set back', () => {
 })
 
 describe.skipIf(noRedis)('the rate-limit state in Redis', { tags: ['long'] }, () => {
-  let server: TestServer
-  let redis: Redis
+  const server = testServer()
   /** Each test has its own, because limiters of earlier tests may still write their state. */
   let quota: string
   let tests = 0
-  beforeAll(async () => {
-    server = await startTestServer()
-    redis = new Redis(server.url)
-  })
-  afterAll(async () => {
-    redis.disconnect()
-    await server.stop()
-  })
   beforeEach(() => {
     tests += 1
     quota = `quota ${tests}`
@@ -130,7 +121,7 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', { tags: ['long'] }, ()
     const { json, now } = await store.read()
     expect(parseSharedState(json, now).startedAt).toBe(1)
     expect(Math.abs(now - Date.now())).toBeLessThan(60_000)
-    expect(await redis.pttl(stateKey(quota))).toBeGreaterThan(86_000_000)
+    expect(await server.redis.pttl(stateKey(quota))).toBeGreaterThan(86_000_000)
   })
 
   test('loses no update of clients that change it at the same time', async () => {
@@ -173,10 +164,10 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', { tags: ['long'] }, ()
   test('a compare-and-set that is sent again after a lost connection succeeds again', async () => {
     const { revision } = await server.stateStore(quota).read()
     const evalTwice = async (...args: Parameters<Redis['eval']>) => {
-      await redis.eval(...args)
-      return redis.eval(...args)
+      await server.redis.eval(...args)
+      return server.redis.eval(...args)
     }
-    const resending: Redis = Object.create(redis, { eval: { value: evalTwice } })
+    const resending: Redis = Object.create(server.redis, { eval: { value: evalTwice } })
     expect(await openRedisStore(resending, quota).replace(revision, '{}')).toBe(true)
     expect(await openRedisStore(resending, quota).replace(revision, '{}')).toBe(false)
   })
@@ -194,11 +185,11 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', { tags: ['long'] }, ()
 
   test('leaves the states of other versions unchanged', async () => {
     const otherKey = stateKey(quota).replace(/\d+$/, (version) => String(Number(version) + 1))
-    await redis.set(otherKey, 'other')
+    await server.redis.set(otherKey, 'other')
     const limiter = createRedisRateLimiter(server.stateStore(quota))
     ;(await limiter.acquire(signal))({ kind: 'failed', retryAfterMs: undefined })
-    expect(await redis.get(otherKey)).toBe('other')
-    expect((await redis.keys(`${quota}:*`)).sort()).toEqual([stateKey(quota), otherKey].sort())
+    expect(await server.redis.get(otherKey)).toBe('other')
+    expect((await server.redis.keys(`${quota}:*`)).sort()).toEqual([stateKey(quota), otherKey].sort())
   })
 
   test('continues with a new state if Redis is wiped', async () => {
@@ -214,8 +205,8 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', { tags: ['long'] }, ()
   test.for(['text', '\u00ff'.repeat(40), 'list', 'large'])(
     'overwrites a foreign value: %s',
     async (value) => {
-      if (value === 'list') await redis.rpush(stateKey(quota), '1')
-      else await redis.set(stateKey(quota), value === 'large' ? 'x'.repeat(1_000_000) : value)
+      if (value === 'list') await server.redis.rpush(stateKey(quota), '1')
+      else await server.redis.set(stateKey(quota), value === 'large' ? 'x'.repeat(1_000_000) : value)
       const limiter = createRedisRateLimiter(server.stateStore(quota))
       ;(await limiter.acquire(signal))({ kind: 'failed', retryAfterMs: undefined })
       const { json, now } = await server.stateStore(quota).read()

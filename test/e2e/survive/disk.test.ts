@@ -12,7 +12,7 @@ import { demoWallets, smallWallets } from '../../helpers/node-data.ts'
 import { outputBytes } from '../../helpers/output-bytes.ts'
 import { createSeededRandom } from '../../helpers/seeded-random.ts'
 import { baselineBytes, seededRun } from '../../helpers/seeded-run.ts'
-import { tempFolder } from '../../helpers/temp-folder.ts'
+import { tempFile, tempFolder } from '../../helpers/temp-folder.ts'
 import { testSample } from '../../helpers/test-sample.ts'
 
 const [first] = CRASH_JOBS
@@ -104,9 +104,7 @@ test.for([
 
 /** Writes a file with a small job. */
 function jobOf(output: string, format = 'csv', addresses = demoWallets.slice(0, 3)): string {
-  const job = join(tempFolder(), 'job.json')
-  writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, format }))
-  return job
+  return tempFile('job.json', JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, format }))
 }
 
 type Export = { url: string; output: string; format: string }
@@ -187,7 +185,7 @@ testSample(
     // Each run in a process of its own, which releases the space of files that a failed run leaves open.
     const runAlone = () => runJob(limited, { shell: 'true' })
     let full = await runAlone()
-    for (let kilobytes = 3_000; full.exit !== 0 && kilobytes < 20_000; kilobytes += 1_000) {
+    for (let kilobytes = 4_000; full.exit !== 0 && kilobytes < 24_000; kilobytes += 2_000) {
       expect([full.exit, full.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+(ENOSPC|space)/)])
       expect(full.stderr).toContain(disk)
       expect(full.stderr).toMatch(/^fix: .*free space/im)
