@@ -102,8 +102,7 @@ export async function crashRun(job: CrashJob, interruptions: readonly Interrupti
     // Once a run is complete, a further one without endBlock is a new export: its requests do not count.
     if (!finished) requests = setup.requests.length
   }
-  expect(exportedBytes(job, setup.output)).toEqual(baseline.bytes)
-  expect(filesIn(setup.output)).toEqual(baseline.files)
+  expectSame(job, setup, baseline)
   report.extraRequests = requests - baseline.requests
   report.allowedRequests = report.kills * allowedRequests(job)
   if (interruptions.every(({ how }) => how !== 'power-cut'))
@@ -145,8 +144,7 @@ export async function resumeFromEveryState(job: CrashJob, after: 'kill' | 'power
     requests.length = 0
     const { exit, stderr } = await finish(setup)
     expect([name, exit, stderr]).toEqual([name, job.exit, expect.any(String)])
-    expect(exportedBytes(job, output)).toEqual(baseline.bytes)
-    expect(filesIn(output)).toEqual(baseline.files)
+    expectSame(job, setup, baseline)
     const before = statesBefore.filter((count) => count <= at).length
     if (!isComplete && after === 'kill')
       expect(before + requests.length - statesBefore.length).toBeLessThanOrEqual(allowedRequests(job))
@@ -162,36 +160,44 @@ const allowedRequests = ({ explorer, fields }: CrashJob) =>
  * Runs a job on a failing disk, then again on a working one. Asserts that the first run succeeds or fails with
  * `OUTPUT_FAILED` and a fix, that it leaves a consistent manifest, and that the result equals the uninterrupted run.
  */
-export async function faultyDiskRun(job: CrashJob, plan: DiskFault): Promise<CommandResult> {
-  const baseline = await baselineOf(job)
-  const setup = await setUpCrashJob(job)
-  const failed = await start(setup, plan).ended
-  if (failed.exit !== job.exit) {
-    expect([failed.exit, failed.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+\nfix: .+\n/)])
-  }
-  expectConsistentManifest(setup.output)
-  const restarted = await finish(setup)
-  expect([restarted.exit, restarted.stderr]).toEqual([job.exit, expect.any(String)])
-  expect(exportedBytes(job, setup.output)).toEqual(baseline.bytes)
-  expect(filesIn(setup.output)).toEqual(baseline.files)
-  return failed
-}
+export const faultyDiskRun = (job: CrashJob, plan: DiskFault) =>
+  resumedRun(job, plan, ({ exit, stderr }) => {
+    if (exit !== job.exit)
+      expect([exit, stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+\nfix: .+\n/)])
+  })
 
 /**
  * Sends a signal at a disk operation of a run, then restarts it. The first run ends by the signal, or completes before.
  */
-export async function signalledRun(job: CrashJob, plan: DiskFault): Promise<CommandResult> {
+export const signalledRun = (job: CrashJob, plan: DiskFault) =>
+  resumedRun(job, plan, ({ exit, stderr }) => {
+    expect([[130, 143, job.exit].includes(exit ?? -1), stderr]).toEqual([true, stderr])
+  })
+
+async function resumedRun(
+  job: CrashJob,
+  plan: DiskFault,
+  check: (first: CommandResult) => void,
+): Promise<CommandResult> {
   const baseline = await baselineOf(job)
   const setup = await setUpCrashJob(job)
-  const signalled = await start(setup, plan).ended
-  const { exit, stderr } = signalled
-  expect([[130, 143, job.exit].includes(exit ?? -1), stderr]).toEqual([true, stderr])
+  const first = await start(setup, plan).ended
+  check(first)
   expectConsistentManifest(setup.output)
   const last = await finish(setup)
   expect([last.exit, last.stderr]).toEqual([job.exit, expect.any(String)])
-  expect(exportedBytes(job, setup.output)).toEqual(baseline.bytes)
-  expect(filesIn(setup.output)).toEqual(baseline.files)
-  return signalled
+  expectSame(job, setup, baseline)
+  return first
+}
+
+/** Asserts that an output has the files of the uninterrupted run, byte for byte. */
+function expectSame(
+  job: CrashJob,
+  { output }: CrashSetup,
+  { bytes, files }: Pick<Baseline, 'bytes' | 'files'>,
+): void {
+  expect(exportedBytes(job, output)).toEqual(bytes)
+  expect(filesIn(output)).toEqual(files)
 }
 
 const isOpenEnded = ({ fields }: Pick<CrashJob, 'fields'>) =>
