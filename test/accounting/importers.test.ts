@@ -9,7 +9,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import { shiftDecimal } from '../../src/core/platform/decimal.ts'
+import { run } from '../../src/export/run.ts'
+import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { MAINNET_BLOCKS } from '../helpers/mainnet-blocks.ts'
 import { demoWallets, smallWallets } from '../helpers/node-data.ts'
 import { writePrices } from '../helpers/prices.ts'
 import { IMPORTERS_PYTHON, isMissing } from '../helpers/programs.ts'
@@ -24,12 +28,16 @@ import { ROUNDING_CHAIN } from './rounding-chain.ts'
 const folder = suiteFolder()
 const at = (name: string) => join(folder, name)
 
-/** The hand-made cases of accountants, a part of a chain that was recorded, and amounts that rp2 rounds. */
-const CHAINS = ['cases', 'recorded', 'rounding'] as const
+/** The hand-made cases of accountants, the demo, a part of a chain that was recorded, two blocks of Ethereum, and amounts that rp2 rounds. */
+const CHAINS = ['cases', 'demo', 'recorded', 'mainnet', 'rounding'] as const
 
 beforeAll(async () => {
   await exportMadeUp(at('cases'), WORLD, '43114')
   await exportDemo(at('recorded'), { addresses: [...demoWallets.slice(0, 4), ...smallWallets] })
+  const demo = ['run', join('jobs', 'examples', 'demo.yaml'), '--output', at('demo')]
+  expect(await runCommand(demo)).toMatchObject({ exit: 0 })
+  const mainnet = testJob({ ...MAINNET_BLOCKS, nativeSymbol: 'ETH', output: at('mainnet') })
+  expect((await run([mainnet])).code).toBeUndefined()
   await exportMadeUp(at('golden'), GOLDEN_CHAIN)
   await exportMadeUp(at('rounding'), ROUNDING_CHAIN)
   await exportMadeUp(at('large'), WHOLE_UNITS)
@@ -162,18 +170,21 @@ describe.for(CHAINS)('of the chain %s,', (chain) => {
 })
 
 // `journals/` imports the journals of the recorded chain.
-test.for([
-  { to: 'hledger', program: 'hledger', balancesIn: hledgerBalances },
-  { to: 'ledger', program: 'ledger', balancesIn: ledgerBalances },
-  { to: 'beancount', program: 'bean-check (beancount)', balancesIn: beancountBalances },
-] as const)(
-  '$to imports every entry of the hand-made cases, with equal balances',
-  async ({ to, program, balancesIn }, { skip }) => {
+test.for(
+  (['cases', 'demo', 'mainnet'] as const).flatMap((chain) => [
+    { chain, to: 'hledger', program: 'hledger', balancesIn: hledgerBalances } as const,
+    { chain, to: 'ledger', program: 'ledger', balancesIn: ledgerBalances } as const,
+    { chain, to: 'beancount', program: 'bean-check (beancount)', balancesIn: beancountBalances } as const,
+  ]),
+)(
+  '$to imports every entry of the chain $chain, with equal balances',
+  async ({ chain, to, program, balancesIn }, { skip }) => {
     if (isMissing(program)) skip()
-    const { omittedFile } = await convert(at('cases'), { to, out: at(`cases-${to}`) })
-    const found = balancesIn(at(`cases-${to}`)).map(({ amount }) => amount)
+    const out = at(`${chain}-${to}`)
+    const { omittedFile } = await convert(at(chain), { to, out })
+    const found = balancesIn(out).map(({ amount }) => amount)
     // The NFTs of a collection are one commodity in beancount.
     const byCollection = to === 'beancount'
-    expect(nonZero(found)).toEqual(await balancesOf(at('cases'), omittedFile, { byCollection }))
+    expect(nonZero(found)).toEqual(await balancesOf(at(chain), omittedFile, { byCollection }))
   },
 )

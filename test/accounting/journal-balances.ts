@@ -61,14 +61,16 @@ export function beancountBalances(journal: string): JournalBalance[] {
 
 const linesOf = (text: string) => text.trim().split('\n')
 
-/** Expands the exponent that bean-query writes for small numbers. */
+/** Expands the exponent that bean-query writes for small numbers, and for integers that end in many zeros. */
 function withoutExponent(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)\.?(\d*)(?:E-(\d+))?$/.exec(number) ?? []
-  const digits = (whole + fraction).padStart(Number(exponent) + whole.length + fraction.length, '0')
-  const point = digits.length - fraction.length - Number(exponent)
-  const text = `${digits.slice(0, point).replace(/^0+(?=\d)/, '') || '0'}.${digits.slice(point)}`
-  return plainDigits(`${sign}${text.endsWith('.') ? text.slice(0, -1) : text}`)
+    /^(-?)(\d+)\.?(\d*)(?:E([+-]\d+))?$/.exec(number) ?? []
+  const decimals = fraction.length - Number(exponent)
+  const digits = (whole + fraction).padEnd(whole.length + fraction.length - decimals, '0')
+  if (decimals <= 0) return `${sign}${digits}`
+  const padded = digits.padStart(decimals + 1, '0')
+  const text = `${padded.slice(0, -decimals).replace(/^0+(?=\d)/, '')}.${padded.slice(-decimals)}`
+  return plainDigits(`${sign}${text}`)
 }
 
 /** Removes zeros at the end of the decimals. */
