@@ -5,6 +5,7 @@ import { csvLine } from '../core/platform/csv-line.ts'
 import { diskError } from '../core/platform/disk.ts'
 import { assertNotFolder } from '../core/platform/user-file.ts'
 import { requireSheetRows, type SheetColumn, xlsxBytes } from '../core/platform/xlsx.ts'
+import { BALANCE_COLUMNS } from '../ledger/balances/balance-sums.ts'
 import { parseCsv } from '../read/csv-records.ts'
 import type { Preset, Role } from './csv/preset.ts'
 import { JOURNALS, MULTI_FILE_WRITERS, PRESETS } from './formats.ts'
@@ -162,12 +163,7 @@ const OMITTED_COLUMNS = [
   'block_timestamp',
   'transaction_hash',
   'entry_id',
-  'wallet_address',
-  'wallet_label',
-  'asset_type',
-  'asset_address',
-  'asset_symbol',
-  'token_id',
+  ...BALANCE_COLUMNS,
   'value',
 ]
 

@@ -1,6 +1,7 @@
 import { chainOf } from '../../core/model/chains.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { isExactDouble, type Sheet, type SheetColumn } from '../../core/platform/xlsx.ts'
+import { BALANCE_COLUMNS } from '../../ledger/balances/balance-sums.ts'
 import { FIAT_DECIMALS } from '../../ledger/prices/prices.ts'
 import { AMOUNTS, type AmountName } from './flows.ts'
 import { decimalsOf, type StatementLine } from './ledger-sums.ts'
@@ -8,15 +9,6 @@ import type { Statement } from './statement.ts'
 
 /** A table of exact text. */
 export type TextTable = { columns: readonly SheetColumn[]; rows: (string | null)[][] }
-
-const ASSET_COLUMNS = [
-  'wallet_address',
-  'wallet_label',
-  'asset_type',
-  'asset_address',
-  'asset_symbol',
-  'token_id',
-] as const satisfies readonly (keyof StatementLine)[]
 
 /**
  * Returns a line per wallet and asset, with the columns of CONTRACT section 4 and amounts in whole units. With several
@@ -254,7 +246,7 @@ export function totalOf(lines: readonly StatementLine[], name: NetAmount): Total
 }
 
 const keyColumns = (exports: number) =>
-  exports > 1 ? (['chain_id', ...ASSET_COLUMNS] as const) : ASSET_COLUMNS
+  exports > 1 ? (['chain_id', ...BALANCE_COLUMNS] as const) : BALANCE_COLUMNS
 
 const columnsOf = (kind: SheetColumn['kind']) => (names: readonly string[]) =>
   names.map((name): SheetColumn => ({ name, kind }))

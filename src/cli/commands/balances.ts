@@ -1,4 +1,5 @@
 import { ExportError } from '../../core/model/errors.ts'
+import { BALANCE_COLUMNS } from '../../ledger/balances/balance-sums.ts'
 import { type Balance, type Balances, balances, type FlaggedToken } from '../../ledger/balances/balances.ts'
 import { compareExpected, type Difference } from '../../ledger/balances/compare-expected.ts'
 import { readReconciliation } from '../../read/read-reconciliation.ts'
@@ -151,31 +152,22 @@ async function writeTemplate(
     return [
       [address, label, 'native', null, symbol, null, null, null],
       ...others.map((balance) =>
-        BALANCE_COLUMNS.map((name) => (name === 'value' || name === 'amount' ? null : balance[name])),
+        COLUMNS.map((name) => (name === 'value' || name === 'amount' ? null : balance[name])),
       ),
     ]
   })
-  await writeQueryResult(printableTable(BALANCE_COLUMNS, rows), 'csv', stdoutWriter())
+  await writeQueryResult(printableTable(COLUMNS, rows), 'csv', stdoutWriter())
   openLog({}).info('fill in amount (whole units) or value (smallest unit); lines with neither are skipped')
 }
 
-const BALANCE_COLUMNS = [
-  'wallet_address',
-  'wallet_label',
-  'asset_type',
-  'asset_address',
-  'asset_symbol',
-  'token_id',
-  'value',
-  'amount',
-] as const satisfies readonly (keyof Balance)[]
+const COLUMNS = [...BALANCE_COLUMNS, 'value', 'amount'] as const satisfies readonly (keyof Balance)[]
 
 /** Builds a table with all columns. Numbers are exact text. */
 function exactTable(balances: readonly Balance[]) {
   const rows = balances.map((balance) =>
-    BALANCE_COLUMNS.map((name) => (name === 'value' ? String(balance.value) : balance[name])),
+    COLUMNS.map((name) => (name === 'value' ? String(balance.value) : balance[name])),
   )
-  return printableTable(BALANCE_COLUMNS, rows)
+  return printableTable(COLUMNS, rows)
 }
 
 /** Builds a table with the most important columns, within 80 characters. */

@@ -1,6 +1,7 @@
 import { APIS } from '../../core/model/api.ts'
 import { csvRows } from '../../core/platform/csv-rows.ts'
 import { writeNamedFile } from '../../core/platform/user-file.ts'
+import { BALANCE_COLUMNS } from '../../ledger/balances/balance-sums.ts'
 import { formatCount, limitLines } from '../../terminal/format.ts'
 import { type Log, oneLine } from '../../terminal/log.ts'
 import { print } from '../../terminal/print.ts'
@@ -147,12 +148,7 @@ const LISTED_FIX = `Do what the likely causes above say for the native coin and 
 const COLUMN_FIX = `Do what the column likely_cause says for the native coin and for tokens that you use, ${NEXT}.`
 
 const COLUMNS = [
-  'wallet_address',
-  'wallet_label',
-  'asset_type',
-  'asset_address',
-  'asset_symbol',
-  'token_id',
+  ...BALANCE_COLUMNS,
   'ledger_value',
   'service_value',
   'difference',

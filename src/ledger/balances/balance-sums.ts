@@ -148,6 +148,16 @@ const MAX_WRAPPERS = 100_000
 const mayWrap = (method: string | null): boolean =>
   method === null || /^(deposit(\(\))?|withdraw(\(uint256( \w+)?\))?)$/.test(method)
 
+/** The columns that name a balance, in the order of files. */
+export const BALANCE_COLUMNS = [
+  'wallet_address',
+  'wallet_label',
+  'asset_type',
+  'asset_address',
+  'asset_symbol',
+  'token_id',
+] as const
+
 /** The columns that name a wallet and one of its assets, in every list of balances. */
 export function balanceColumns(
   { wallet, type, address, symbol, tokenId }: Asset & { wallet: string; symbol: string | null },
