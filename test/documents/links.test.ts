@@ -50,6 +50,11 @@ describe.for(PAGES)('%s', (path) => {
     expect(broken).toEqual([])
   })
 
+  test('has no table that a blank line divides', () => {
+    const text = pageAt(path).replace(/^```[\s\S]*?^```$/gm, '')
+    expect(text.match(/^\|.*\n\n\|.*\n(?!\|[ |:-]+\n)/gm) ?? []).toEqual([])
+  })
+
   test('installs no registry package under the unowned name walletlake', () => {
     expect(pageAt(path)).not.toMatch(/npm (i|install) (-g|--global) walletlake\b|npx walletlake\b/)
   })

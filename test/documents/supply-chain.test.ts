@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -20,6 +21,25 @@ test('every package of the lockfile has a checksum, including those for other sy
   )
   expect(without.map(([path]) => path)).toEqual([])
   expect(Object.keys(packages).length).toBeGreaterThan(300)
+})
+
+test('the hosted workflow runs every supported Node on three systems, with pinned actions that may only read', () => {
+  const text = readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8')
+  const used = text.match(/uses: .*/g) ?? []
+  expect(used.length).toBeGreaterThan(0)
+  expect(used.filter((line) => !/^uses: [\w/-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
+  const { permissions, jobs } = parse(text) as {
+    permissions: object
+    jobs: Record<string, { 'runs-on': string; strategy: { matrix: { node: string[]; os?: string[] } } }>
+  }
+  expect(permissions).toEqual({ contents: 'read' })
+  const systems = Object.values(jobs).flatMap((job) => job.strategy.matrix.os ?? job['runs-on'])
+  expect(systems.map((name) => name.replace(/-.*/, ''))).toEqual(['ubuntu', 'macos', 'windows'])
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string }
+  }
+  const oldest = engines.node.replace('>=', '')
+  for (const { strategy } of Object.values(jobs)) expect(strategy.matrix.node).toEqual([oldest, '22', '24'])
 })
 
 const SCRIPT = join(ROOT, '.ci/shrinkwrap.js')

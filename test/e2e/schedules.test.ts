@@ -244,6 +244,15 @@ describe('the GitHub Action', () => {
     expect(steps.at(-1)).toMatchObject({ if: 'always()', with: { path: 'output' } })
   })
 
+  test.skipIf(isMissing('shellcheck'))('has scripts that pass shellcheck', { tags: ['long'] }, () => {
+    const scripts = steps.flatMap(({ run }) => run ?? [])
+    expect(scripts).toHaveLength(2)
+    for (const input of scripts) {
+      const { stdout } = spawnSync('shellcheck', ['--shell', 'sh', '-'], { input, encoding: 'utf8' })
+      expect(stdout).toBe('')
+    }
+  })
+
   test('exports, loads, and hands on the exit code', { tags: ['long'] }, async () => {
     const home = workplace()
     const run = (more: object) => {
