@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
-import { expectValid } from '../helpers/expect-valid.ts'
 import {
   expectSameAsFresh,
   fetchToFolder,
   growingChain,
   headJob,
   rowsIn,
+  runInSteps,
   runOnce,
   unchanged,
   withoutBlocks,
@@ -35,20 +35,6 @@ test('ten incremental runs give the rows of one run at the end', { tags: ['long'
   await runOnce(job)
   expect(readManifest(job.output).tables.transactions?.files.length).toBe(NIGHTS)
   await expectSameAsFresh(job)
-})
-
-test('a run with nothing new sends one request per wallet and changes nothing', async () => {
-  const chain = await growingChain(BLOCKS_A_NIGHT)
-  const job = headJob(chain.url, { count: 12 })
-  await chain.advance(100)
-  await runOnce(job)
-  // The first run proves how far the service has indexed; the second one claims this for every wallet.
-  await runOnce(job)
-  const before = readManifest(job.output)
-  const requestsBefore = chain.received.length
-  expect((await runOnce(job))?.state).toBe('unchanged')
-  expect(chain.received.length - requestsBefore).toBe(some.length)
-  expect(readManifest(job.output)).toEqual(before)
 })
 
 test('blocks read again add late items and remove items that are no longer listed', async () => {
@@ -78,19 +64,6 @@ test('reads the history of an added wallet without duplicating shared rows', asy
   const job = headJob(chain.url, { count: 7, output })
   await runOnce(job)
   await expectSameAsFresh(job)
-})
-
-test('a removed wallet keeps its history up to where it was read', { tags: ['long'] }, async () => {
-  const chain = await growingChain(BLOCKS_A_NIGHT)
-  const output = tempFolder()
-  await chain.advance(150)
-  await runOnce(headJob(chain.url, { count: 12, output }))
-  await chain.advance(150)
-  await runOnce(headJob(chain.url, { output, addresses: some.slice(1) }))
-  const { coverage } = readManifest(output)
-  const ends = new Map(coverage.map(({ address, toBlock }) => [address, toBlock]))
-  expect(ends.get(some[0] ?? '')).toBeLessThan(ends.get(some[1] ?? '') ?? 0)
-  await expectValid(output)
 })
 
 /** Three runs; the second without one wallet. */
@@ -240,9 +213,6 @@ test('a run interrupted at any request resumes to the same files', { tags: ['lon
   await chain.advance(150)
   await runOnce(job)
   await chain.advance(150)
-  for (let left = true; left; ) {
-    const [result] = (await run([job], { maxRequests: 3 })).jobs
-    left = result?.error?.code === 'BUDGET_REACHED'
-  }
+  await runInSteps(job, 3)
   await expectSameAsFresh(job)
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
 import { expectValid } from '../helpers/expect-valid.ts'
+import { runInSteps } from '../helpers/growing-chain.ts'
 import type { Fault } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -22,18 +23,8 @@ async function calmRun(): Promise<CalmRun> {
   return calm
 }
 
-const MAX_STOPS = 60
 /** Two pages of each listing, and one transaction. */
 const MIN_REQUESTS = 5
-
-async function runToEnd(job: Job, maxRequests: number): Promise<number> {
-  for (let stops = 0; stops < MAX_STOPS; stops += 1) {
-    const { code } = await run([job], { maxRequests })
-    if (code === undefined) return stops
-    expect(code).toBe('BUDGET_REACHED')
-  }
-  throw new Error('the job makes no progress')
-}
 
 test('a run may stop before any request, and resumes with the same bytes', { tags: ['long'] }, async () => {
   const { bytes, requests } = await calmRun()
@@ -41,7 +32,7 @@ test('a run may stop before any request, and resumes with the same bytes', { tag
   // Each number stops at other requests: for either listing, and for transactions.
   for (const maxRequests of [MIN_REQUESTS, 8, requests - 1]) {
     const job = jobOf(service, { addresses: RECEIVERS, concurrency: 1 })
-    expect(await runToEnd(job, maxRequests)).toBeGreaterThan(0)
+    expect(await runInSteps(job, maxRequests)).toBeGreaterThan(1)
     expect(outputBytes(job.output)).toEqual(bytes)
   }
 })
@@ -50,7 +41,7 @@ test('runs with few requests make progress, although there are many readers', {
   tags: ['long'],
 }, async () => {
   const job = jobOf(await startQuirky(), { addresses: RECEIVERS, concurrency: 16 })
-  await runToEnd(job, MIN_REQUESTS)
+  await runInSteps(job, MIN_REQUESTS)
   expect(outputBytes(job.output)).toEqual((await calmRun()).bytes)
 })
 

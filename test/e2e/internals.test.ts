@@ -73,16 +73,11 @@ test('writes the rows of a listing that lacks nothing, at one more request per 1
   expect(internals.length).toBeLessThanOrEqual(SMALL.length + 3 + Math.ceil(entries.length / 90))
 })
 
-test('neither interruptions nor increments nor the number of readers change the bytes', {
+test('neither increments nor the number of readers change the rows', {
   tags: ['long'],
 }, async () => {
   const calm = jobOf(await startQuirky(), { concurrency: 1 })
   await run([calm])
-  const stopped = jobOf(await startQuirky())
-  let stops = 0
-  while ((await run([stopped], { maxRequests: 20 })).code === 'BUDGET_REACHED') stops += 1
-  expect(stops).toBeGreaterThan(2)
-  expect(outputBytes(stopped.output)).toEqual(outputBytes(calm.output))
   let head = 250
   const [growing, atOnce] = [
     jobOf(await startQuirky({ head: () => head }), { endBlock: undefined }),

@@ -94,6 +94,16 @@ export async function runOnce(job: Job, options: RunOptions = {}) {
   return result.jobs[0]
 }
 
+/** Runs the job with this many requests at most, until it is complete. Resolves with the number of runs. */
+export async function runInSteps(job: Job, maxRequests: number): Promise<number> {
+  for (let runs = 1; runs < 200; runs += 1) {
+    const { code } = await run([job], { maxRequests, retry: { firstDelayMs: 1, maxDelayMs: 2 } })
+    if (code === undefined) return runs
+    expect(code).toBe('BUDGET_REACHED')
+  }
+  throw new Error('the job makes no progress')
+}
+
 /** Merges the files of a job's export. */
 export async function mergeFiles(job: Job, options: CompactOptions = {}) {
   const merged = await compactOutput({ output: job.output, store: job.store }, options)
