@@ -179,26 +179,6 @@ test('writes no list for blocks that were read again without changes', { tags: [
   expect(night.summary).toMatchObject({ state: 'unchanged', rowsRemoved: {}, changesFile: null })
 })
 
-test('writes the same list for Parquet and CSV', { tags: ['long'] }, async () => {
-  const lists = []
-  for (const format of ['csv', 'parquet'] as const) {
-    const chain = await growingChain(120)
-    const job = headJob(chain.url, {
-      format,
-      compression: format === 'csv' ? 'gzip' : 'zstd',
-      partitionBy: 'blocks:50',
-      escapeFormulas: false,
-    })
-    chain.listing.view = forked(70)
-    await ended(job)
-    chain.listing.view = unchanged
-    await chain.advance(60)
-    const { summary } = await ended(job, { lookbackBlocks: 80 })
-    lists.push(readFileSync(join(job.output, summary.changesFile ?? ''), 'utf8'))
-  }
-  expect(lists[1]).toBe(lists[0])
-})
-
 test('lists a changed label or price as a removed and an added row', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
@@ -253,23 +233,6 @@ test('numbers lists in the order of runs, even if some were deleted', { tags: ['
   const { summary } = await ended(more)
   expect(summary.changesFile).toBe('changes/000004-000000000000-000000000121.ndjson')
   expect(listsIn(job.output)).toHaveLength(2)
-})
-
-test('writes the list of an interrupted run once, whatever the resumed run reads', {
-  tags: ['long'],
-}, async () => {
-  const chain = await growingChain(120)
-  const job = headJob(chain.url)
-  chain.listing.view = withoutBlocks(70)
-  await ended(job)
-  chain.listing.view = unchanged
-  await chain.advance(60)
-  const cut = await run([job], { lookbackBlocks: 80, maxRequests: 3 })
-  expect(cut.jobs[0]?.error?.code).toBe('BUDGET_REACHED')
-  expect(listsIn(job.output)).toEqual([])
-  const { summary } = await ended(job, { lookbackBlocks: 80 })
-  expect(listsIn(job.output)).toHaveLength(1)
-  expect(summary.rowsAdded).not.toEqual(EMPTY)
 })
 
 test('does not affect merging and loading the export', { tags: ['long'] }, async () => {
