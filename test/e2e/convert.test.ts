@@ -95,24 +95,6 @@ describe('walletlake convert', () => {
     ).toHaveLength(1)
   })
 
-  test('keeps the numbers of unknown assets, whatever range is converted first', async () => {
-    const days = [...new Set(ledger.map(({ block_timestamp }) => `${block_timestamp}`.slice(0, 13)))]
-    const late = `${days.at(-1)}:00:00Z`
-    const words = ['--to', 'koinly', '--map', at('koinly-assets.csv')]
-    const first = await convert(...words, '--from', late)
-    const numbers = readFileSync(at('koinly-assets.csv'), 'utf8')
-    const whole = await convert(...words)
-    expect(readFileSync(at('koinly-assets.csv'), 'utf8').startsWith(numbers)).toBe(true)
-    const lines = first.stdout.trimEnd().split('\n')
-    expect(
-      whole.stdout
-        .trimEnd()
-        .split('\n')
-        .slice(1 - lines.length),
-    ).toEqual(lines.slice(1))
-    expect(first.stdout).toMatch(/NULL1\b/)
-  })
-
   test('keeps the numbers of unknown assets next to the export, for files, folders and stdout', async () => {
     const words = ['--to', 'koinly', '--per-wallet', '--out']
     expect((await convert(...words, `${at('kp')}/`)).exit).toBe(0)
