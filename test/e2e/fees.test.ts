@@ -8,8 +8,8 @@ import { readPastRuns } from '../../src/export/history/past-runs.ts'
 import { inspectJob } from '../../src/export/inspect-output.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { rows } from '../../src/index.ts'
-import { dropColumn } from '../helpers/drop-column.ts'
 import { expectValid } from '../helpers/expect-valid.ts'
+import { runInSteps } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { listedJob } from '../helpers/listed-items.ts'
 import type { ListedItem } from '../helpers/listing-page.ts'
@@ -153,32 +153,10 @@ test('an interrupted run requests no details again and writes the same bytes', {
 }, async () => {
   const { job: jobWith, details } = await startService()
   const [job, calm] = [jobWith(), jobWith()]
-  for (let stops = 0; ; stops += 1) {
-    const { code } = await run([job], { maxRequests: 25 })
-    if (code === undefined) {
-      expect(stops).toBeGreaterThan(4)
-      break
-    }
-    expect(code).toBe('BUDGET_REACHED')
-  }
+  expect(await runInSteps(job, 25)).toBeGreaterThan(5)
   expect(new Set(details()).size).toBe(details().length)
   await run([calm])
   expect(outputBytes(job.output)).toEqual(outputBytes(calm.output))
-})
-
-test('an export without the column is rewritten by the next run', { tags: ['long'] }, async () => {
-  let head = 60
-  const { job: jobWith } = await startService({ head: () => head })
-  const job = jobWith({ endBlock: undefined })
-  await runAndVerify(job)
-  await dropColumn(job.output, 'transactions', 'effective_gas_price')
-  head = 90
-  expect((await runAndVerify(job)).notices).toContain('test: columns changed, so all rows are written again')
-  const fresh = jobWith({ endBlock: undefined })
-  await runAndVerify(fresh)
-  expect(await readCsvTable(job.output, 'transactions')).toEqual(
-    await readCsvTable(fresh.output, 'transactions'),
-  )
 })
 
 test('rows() gives the rows of an export', { tags: ['long'] }, async () => {
