@@ -6,7 +6,9 @@ import { positivePrice, readAnswer } from './read-answer.ts'
 
 /**
  * DefiLlama: prices of `chain:contract` at instants, in US dollars, without a key.
- * https://api-docs.defillama.com: `GET /batchHistorical?coins={"chain:contract":[seconds]}&searchWidth=6h`
+ * https://api-docs.defillama.com: `GET /batchHistorical?coins={"chain:contract":[seconds]}&searchWidth=6h`. As its server answers
+ * (DefiLlama/defillama-server 0208370, coins/src/getBatchHistoricalCoins.ts): the records of a coin are in any order, times
+ * without one are left out, and the confidence is that of the coin now.
  */
 export const DEFILLAMA = httpPriceSource({
   name: 'defillama',

@@ -31,7 +31,7 @@ const OPTIONS = { currency: 'usd', service: { baseUrl: undefined, retry: { retri
 
 /**
  * What DefiLlama answered, by coin and the time asked for. The coins: requests of `/prices/historical`, whose records are those of
- * `/batchHistorical`, as recorded in rotki/test-caching eb86a80 (test_data_import_binance_history and
+ * `/batchHistorical` (DefiLlama/defillama-server 0208370), as recorded in rotki/test-caching eb86a80 (test_data_import_binance_history and
  * test_matic_pol_hardforked_price). The token: the example in DefiLlama's documentation of `/batchHistorical`.
  */
 const LLAMA_RECORDS = {
