@@ -193,7 +193,7 @@ export function verdictError(
 ): ExportError | undefined {
   if (!ok) {
     const different = Object.values(balances).reduce((sum, kind) => sum + kind.different - kind.accepted, 0)
-    const message = `${name}: ${formatCount(different, 'balance')} not as the service states`
+    const message = `${name}: ${formatCount(different, 'balance')} not as the service reports`
     return new ExportError('VERIFY_FAILED', message, { fix })
   }
   const unknown = wallets.selected - wallets.compared

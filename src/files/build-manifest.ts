@@ -41,7 +41,7 @@ export type ManifestSource = {
   refused?: readonly (RefusedWallet & { toBlock: number })[]
   /** By wallet, blocks that the service could not list completely. @default none */
   gaps?: ReadonlyMap<string, readonly Gap[]>
-  /** Balances before the first block that the service states. @default none */
+  /** Balances before the first block that the service reports. @default none */
   opening?: readonly OpeningBalance[]
 }
 

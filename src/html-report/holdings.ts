@@ -90,7 +90,7 @@ export class HoldingList {
     }
   }
 
-  /** Excludes the tokens whose balances differ from those that the service states. */
+  /** Excludes the tokens whose balances differ from those that the service reports. */
   excludeDifferent(chain: string, verdict: StoredReconciliation | undefined): void {
     for (const { asset_type: type, asset_address: address } of verdict?.differences ?? []) {
       const holding = this.#assets.get(assetId(chain, type, address))

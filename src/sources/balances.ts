@@ -22,10 +22,10 @@ export type BalanceQuery = {
 
 /** Balances according to the service. Undefined if it lacks the endpoint, or refuses the wallet or the block. */
 export type BalanceReader = {
-  /** Kinds of which the service states current balances only. */
+  /** Kinds of which the service reports current balances only. */
   latestOnly: ReadonlySet<Kind>
   read(kind: Kind, query: BalanceQuery): Promise<ServiceBalances | undefined>
-  /** The fee that the details of a transaction state; undefined if the service does not state it. */
+  /** The fee that the details of a transaction state; undefined if the service does not report it. */
   readFee(txHash: string): Promise<bigint | undefined>
   /** Whether the service lists a transaction of the wallet from this block on. */
   hasTransactionsFrom(wallet: string, block: number): Promise<boolean>

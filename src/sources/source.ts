@@ -94,7 +94,7 @@ export type Source = {
   /** Whether the listed gas used and gas price can differ from those that were paid. @default false */
   mayMisstateGas?: boolean
   /**
-   * Opens the balances that a service states, for one command.
+   * Opens the balances that a service reports, for one command.
    *
    * @throws USAGE if no service is named
    */

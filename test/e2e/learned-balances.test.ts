@@ -45,7 +45,7 @@ async function reconcile(output: string, options: Omit<ReconcileOptions, 'servic
   return result
 }
 
-/** The coins that the service states after a block. */
+/** The coins that the service reports after a block. */
 async function coinsAt(wallet: string, block: number): Promise<bigint> {
   const url = `/v1/chains/43114/addresses/${wallet}/balances:getNative?blockNumber=${block}`
   const { body } = await service.handle({ method: 'GET', url, headers: {} })

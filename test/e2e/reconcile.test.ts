@@ -292,7 +292,7 @@ test('a service without balances is not an error of the export', { tags: ['long'
 
 const NOT_FOUND: ServiceResponse = { status: 404, headers: {}, body: '{"message":"not found"}' }
 
-test('names the kinds of assets that the service does not state', async () => {
+test('names the kinds of assets that the service does not report', async () => {
   const fault: Fault = ({ path }) =>
     path.endsWith(':listErc1155') ? (response) => send(response, NOT_FOUND) : undefined
   const { ok, skipped, balances } = await reconcile({ fault })

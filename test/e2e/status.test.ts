@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -180,20 +180,6 @@ test('verify --json prints one verdict for valid and invalid exports, and keeps 
     problems: [expect.stringContaining('ledger')],
   })
   expect([bad.exit, bad.stderr]).toEqual([10, expect.stringContaining('VERIFY_FAILED: ')])
-})
-
-test('a run that the output refuses is not recorded there', async () => {
-  const { job, output } = writeJob({ tables: ['ledger'] })
-  expect(await run(job)).toBe(0)
-  const before = (await runCommand(['status', output])).stdout
-  expect(await run(job, '--start-block', '1')).toBe(2)
-  const other = writeJob({ chain: '1', output }).job
-  expect(await run(other)).toBe(2)
-  expect((await runCommand(['status', output])).stdout).toBe(before)
-  const foreign = tempFolder()
-  writeFileSync(join(foreign, 'manifest.json'), '{"name":"x"}')
-  expect(await run(job, '--output', foreign)).toBe(2)
-  expect(readdirSync(foreign)).toEqual(['manifest.json'])
 })
 
 test('plan reports what is known and unknown about the next run', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { checkForeignFiles } from '../../src/export/foreign-files.ts'
@@ -29,8 +29,19 @@ test.for(['manifest.json', 'rejects.ndjson'])(
       fix: expect.stringContaining('--output'),
     })
     expect(readFileSync(join(output, name), 'utf8')).toBe('{"name":"a web app"}')
+    expect(readdirSync(output)).toEqual([name])
   },
 )
+
+test('a run of another job is not recorded in an export', async () => {
+  const output = tempFolder()
+  const job = testJob({ addresses: [WALLET], output, startBlock: 419 })
+  expect((await run([job])).code).toBeUndefined()
+  const reports = readdirSync(join(output, 'runs'))
+  const { code } = await run([{ ...job, startBlock: 418 }])
+  expect(code).toBe('OUTPUT_CHANGED')
+  expect(readdirSync(join(output, 'runs'))).toEqual(reports)
+})
 
 test.for([true, false])(
   'a run (fresh: %s) does not replace it in the folder of an export either',

@@ -101,7 +101,7 @@ function lakeWithToken(address: string, symbol: string): Lake {
   return lake
 }
 
-test('a token whose balance the service states otherwise is in no total, and the seal does not repeat it', async () => {
+test('a token whose balance the service reports otherwise is in no total, and the seal does not repeat it', async () => {
   const page = await pageOf(lakeWithToken(X, 'FOT'), { verdict: { differing: [{ asset_address: X }] } })
   expect(sealOf(page)?.[1]).toBe(`${COMPLETE} · 2 of 2 wallets reconciled at block 420, 2 Jan 2026`)
   expect(tableOf(page, 'Holdings').map(([name]) => name)).not.toContain(`FOT ${X}`)

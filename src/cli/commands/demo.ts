@@ -27,7 +27,7 @@ export const command = defineCommand({
   name: 'demo',
   summary: 'Export the wallets of a made-up person; needs no account',
   description:
-    'Export five wallets of a made-up person to output/demo, compare them with the balances that the embedded service states, and write a report. Needs no account and no network.',
+    'Export five wallets of a made-up person to output/demo, compare them with the balances that the embedded service reports, and write a report. Needs no account and no network.',
   arguments: [],
   options,
   examples: [

@@ -62,9 +62,9 @@ const options = [
 
 export const command = defineCommand({
   name: 'reconcile',
-  summary: 'Compare the ledger with the balances that the service states',
+  summary: 'Compare the ledger with the balances that the service reports',
   description:
-    'Compare the ledger of each wallet with the balances that the service states after the last exported block; exit code 0 or 10. Where the native coin differs, find the first transaction after which it does. The verdict is stored as reconciliation.json in the output.',
+    'Compare the ledger of each wallet with the balances that the service reports after the last exported block; exit code 0 or 10. Where the native coin differs, find the first transaction after which it does. The verdict is stored as reconciliation.json in the output.',
   arguments: [outputArgument],
   options,
   examples: [

@@ -31,7 +31,7 @@ export const command = defineCommand({
     option('report', 'Also write an HTML report for each export'),
     option(
       'reconcile changed',
-      'Then compare each export with the balances that the service states (exit code 10 on a difference), or only wallets that changed since they agreed',
+      'Then compare each export with the balances that the service reports (exit code 10 on a difference), or only wallets that changed since they agreed',
       { optionalValue: true, choices: ['changed'] },
     ),
     acceptOption,

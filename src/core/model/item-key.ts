@@ -3,7 +3,7 @@ import type { ByteText } from '../platform/byte-text.ts'
 /** Position of an item in the chain. */
 export type ItemKey = {
   block: number
-  /** Position of the transaction in its block; `UNKNOWN_INDEX` if the service does not state it. */
+  /** Position of the transaction in its block; `UNKNOWN_INDEX` if the service does not report it. */
   index: number
   /** Transaction hash, lower case. */
   hash: ByteText

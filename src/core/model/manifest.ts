@@ -24,7 +24,7 @@ export type Manifest = {
   feesUpperBound?: number
   /** Contracts whose rows disagree on the decimals of a token; absent if there are none. */
   decimalsConflict?: number
-  /** Balances before the first block that the service states, such as the coins at genesis; absent if there are none. */
+  /** Balances before the first block that the service reports, such as the coins at genesis; absent if there are none. */
   opening?: OpeningBalance[]
 }
 

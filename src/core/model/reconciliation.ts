@@ -31,7 +31,7 @@ const RECONCILIATION = v.object({
   genesisWallets: count,
   requests: count,
   /**
-   * What the service states that wallets held after the block before `before_block`, their first one (or at genesis);
+   * What the service reports that wallets held after the block before `before_block`, their first one (or at genesis);
    * absent in verdicts of older versions.
    */
   opening: v.optional(

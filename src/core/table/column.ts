@@ -56,7 +56,7 @@ export function generated<const D extends Declared>(declared: D, about: string):
 export const PREFIX = [
   col('chain_id text', 'EVM chain id in decimal, where it is known; otherwise the id that the service uses.'),
   col('block_number int64', 'Block number.'),
-  col('block_hash text?', 'Block hash, in lowercase; null if the service does not state it.'),
+  col('block_hash text?', 'Block hash, in lowercase; null if the service does not report it.'),
   col('block_timestamp time', 'Block time in UTC, with milliseconds where the service provides them.'),
   col(
     'transaction_hash text',
@@ -64,7 +64,7 @@ export const PREFIX = [
   ),
   col(
     'transaction_index int32?',
-    'Position of the transaction in its block, starting at 0; 2147483647 for an atomic transaction, which takes effect after all others; null if the service does not state it.',
+    'Position of the transaction in its block, starting at 0; 2147483647 for an atomic transaction, which takes effect after all others; null if the service does not report it.',
   ),
 ] as const
 

@@ -30,7 +30,7 @@ export const transactions = {
     ),
     col(
       'transaction_fee u256?',
-      'gas_used × effective_gas_price (gas_price where it is null) + other fees that the service states, exact; null if unknown.',
+      'gas_used × effective_gas_price (gas_price where it is null) + other fees that the service reports, exact; null if unknown.',
     ),
     col(
       'call_type text?',
@@ -52,7 +52,7 @@ const TRANSFER_ID = generated(
 )
 const LOG_INDEX = col(
   'log_index int32?',
-  'Position of the event in its block (log index); null if the service does not state it.',
+  'Position of the event in its block (log index); null if the service does not report it.',
 )
 
 export const erc20Transfers = {

@@ -65,7 +65,7 @@ export const en = {
     why: 'Why',
     rebasing: 'balances change without transfers (rebasing token): its sums are not balances',
     unreliable: 'its Transfer events do not match its balances: its sums are not meaningful',
-    different: 'the service states another balance, so its Transfer events do not tell it',
+    different: 'the service reports another balance, so its Transfer events do not tell it',
     worthless: 'worth nothing at its price',
     noSymbol: 'no symbol',
   },

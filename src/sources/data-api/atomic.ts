@@ -135,7 +135,7 @@ function sumOf(amounts: unknown, coinAsset: string): bigint | undefined {
 }
 
 /**
- * Position of every atomic transaction in its block: the service states none, and they take effect after the EVM
+ * Position of every atomic transaction in its block: the service reports none, and they take effect after the EVM
  * transactions of the block.
  */
 const ATOMIC_INDEX = INT32_MAX

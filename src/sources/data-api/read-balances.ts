@@ -12,7 +12,7 @@ import type { ServiceAccess } from '../service-access.ts'
 import { CONTRACTS_PER_REQUEST } from './balance-requests.ts'
 import { type OpenedService, openService } from './open-service.ts'
 
-/** Opens the balances that a service states. Throws USAGE like `openService`. */
+/** Opens the balances that a service reports. Throws USAGE like `openService`. */
 export async function openBalances(access: ServiceAccess, chain: string): Promise<OpenedBalances> {
   const service = await openService(access)
   const { counts, close } = service

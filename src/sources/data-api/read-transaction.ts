@@ -88,7 +88,7 @@ function feeDetailsOf(native: Fields, chain: string): FeeDetails | undefined {
 
 /**
  * The fees for blobs and for publishing on L1 that the details name, in wei; undefined if they name none, or lack one that
- * the transaction pays. Blob fields prove nothing about L1: some services state 0 for every transaction.
+ * the transaction pays. Blob fields prove nothing about L1: some services report 0 for every transaction.
  */
 function extraFeeOf(native: Fields, chain: string): string | undefined {
   const [used, price] = [u256At(native, 'blobGasUsed'), u256At(native, 'blobGasPrice')]

@@ -3,7 +3,7 @@ import { type CheckedExport, expectNone, expectNoRow, hasRows } from './checked-
 
 /**
  * Checks how rows are identified (CONTRACT section 2.4): internal transactions by a hash of their content, token
- * transfers by their log or, if the service states none, by a hash of their content.
+ * transfers by their log or, if the service reports none, by a hash of their content.
  */
 export async function checkIdentities(checkedExport: CheckedExport): Promise<void> {
   if (hasRows(checkedExport, 'internal_transactions')) await checkInternalIds(checkedExport)

@@ -14,7 +14,7 @@ export type ExportedChain = {
   wrappedCoins?: readonly string[] | undefined
   /** Whether the export contains the atomic transactions of the C-Chain. */
   hasAtomic: boolean
-  /** Whether the service states current balances of the coin only, so that those at genesis are unknown. @default false */
+  /** Whether the service reports current balances of the coin only, so that those at genesis are unknown. @default false */
   isGenesisUnknown?: boolean
   /** Whether opening balances are given. @default false */
   hasOpening?: boolean
@@ -99,7 +99,7 @@ function describeSuspect(
   if (overstatedBy !== undefined)
     return `the listed gas price is the fee cap, so the fee is ${overstatedBy} too high: run the job with --fees exact, or compare effectiveGasPrice in the receipt`
   if (explainsMissingPart(suspect, excess))
-    return `the fee may lack what the transaction paid for blobs or for publishing on L1 (${amount}): ${(suspect.type ?? 0) >= 2 ? 'run the job with --fees exact, which adds it if the service states it, or ' : ''}compare the fee with the receipt`
+    return `the fee may lack what the transaction paid for blobs or for publishing on L1 (${amount}): ${(suspect.type ?? 0) >= 2 ? 'run the job with --fees exact, which adds it if the service reports it, or ' : ''}compare the fee with the receipt`
   const payment =
     excess > 0n
       ? `an internal payment to the wallet is not listed (${amount}): ${internals === 'full' ? 'see the internal transactions in a block explorer' : READ_INTERNALS}`
@@ -120,7 +120,7 @@ export const unlocatedCoinCause = (
       ? [
           ...(isGenesisUnknown && !hasOpening
             ? [
-                'coins at genesis, which no transaction shows and this service does not state (add them with --opening FILE)',
+                'coins at genesis, which no transaction shows and this service does not report (add them with --opening FILE)',
               ]
             : []),
           'fee caps listed as gas prices',

@@ -7,11 +7,11 @@ type Reason = { text: string; fix?: string }
 const REASONS: Readonly<Record<Skip, Reason>> = {
   'not-offered': { text: 'the service lacks or refuses the balances' },
   'later-transactions': {
-    text: 'transactions followed the exported blocks, and the service states current balances only',
+    text: 'transactions followed the exported blocks, and the service reports current balances only',
     fix: 'Run the job again when these wallets have been quiet for a while (a run leaves out transactions younger than finality), or compare with another service: --base-url names it.',
   },
   'no-opening': {
-    text: 'the export begins after block 0, and the service states current balances only',
+    text: 'the export begins after block 0, and the service reports current balances only',
     fix: 'Give the balances before the first block with --opening FILE (see balances --template), or another service with --base-url.',
   },
 }

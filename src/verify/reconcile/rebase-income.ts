@@ -48,9 +48,9 @@ export type RebaseOptions = {
 }
 
 /**
- * Divides the differences of rebasing tokens by the balances that the service states at the end of each period, and before each
+ * Divides the differences of rebasing tokens by the balances that the service reports at the end of each period, and before each
  * transaction that sends the token, so that no balance is below zero. The block at the end of a period is interpolated between
- * the rows of the export before and after it. Returns none for a wallet whose earlier balances the service does not state.
+ * the rows of the export before and after it. Returns none for a wallet whose earlier balances the service does not report.
  */
 export async function divideRebasing(output: Dataset, options: RebaseOptions): Promise<RebaseIncome[]> {
   const { reader, onStart } = options
@@ -79,7 +79,7 @@ type Question = { wallet: string; block: number; contracts: Set<string> }
 const REQUESTS_AT_A_TIME = 64
 const placeOf = (wallet: string, block: number) => `${wallet} ${block}`
 
-/** The rebasing tokens whose balances differ, if the service states earlier balances. */
+/** The rebasing tokens whose balances differ, if the service reports earlier balances. */
 function historiesOf(output: Dataset, { reader, rows, learned }: RebaseOptions): History[] {
   const chain = chainIdOf(output.manifest.job.chain)
   const ends = new Map(readableCoverage(output.manifest).map(({ address, toBlock }) => [address, toBlock]))

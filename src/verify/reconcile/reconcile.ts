@@ -40,7 +40,7 @@ export type ReconcileOptions = {
   sample?: number | undefined
   /**
    * Balances before the first row, as for `balances`. The ledger's sums begin with those of a file instead of with what the
-   * service states before the first exported block. @default the genesis records in the manifest
+   * service reports before the first exported block. @default the genesis records in the manifest
    */
   opening?: OpeningOption
   /** CSV file of adjustments, as for `balances`, which the ledger's sums contain. @default none */
@@ -79,12 +79,12 @@ export type ReconcileResult = ReconcileVerdict &
   }
 
 /**
- * Compares the ledger of an export with the balances that the service states after the last exported block: the native
+ * Compares the ledger of an export with the balances that the service reports after the last exported block: the native
  * coin, ERC-20, ERC-1155 and, where a wallet has no later transactions, ERC-721. Memory grows with the number of balances,
  * not with the number of rows.
  *
  * @throws ExportError USAGE if the folder has no ledger to compare or no such wallet, or the file of opening balances is invalid, VERIFY_FAILED if its files are
- * damaged, BALANCES_UNAVAILABLE if the service states no balances, and the errors of failed requests
+ * damaged, BALANCES_UNAVAILABLE if the service reports no balances, and the errors of failed requests
  */
 export async function reconcileOutput(folder: string, options: ReconcileOptions): Promise<ReconcileResult> {
   // Before the export is opened: if it is replaced meanwhile, the verdict must not count for the new one.
@@ -129,7 +129,7 @@ function chooseWallets(folder: string, manifest: Manifest, options: ReconcileOpt
     .map(({ wallet }) => wallet)
 }
 
-/** The opening balances of a file, or those of genesis records; what the service states is asked for again. */
+/** The opening balances of a file, or those of genesis records; what the service reports is asked for again. */
 async function readGivenOpening(
   opened: Dataset,
   option: OpeningOption,

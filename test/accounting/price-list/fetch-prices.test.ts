@@ -97,7 +97,7 @@ test('prices a contract that the job names as a wrapped coin as the coin', async
   for (const { source } of priced) expect(source).toBe('price of the coin')
 })
 
-test('leaves the prices of the coin to fill in if the API of the service states none', async () => {
+test('leaves the prices of the coin to fill in if the API of the service reports none', async () => {
   const notices: string[] = []
   const explorer = {
     baseUrl: 'demo',
@@ -206,7 +206,7 @@ test('ends with what it has when the service fails, and continues after that', a
   expect(rest.lines).toHaveLength(lines.length)
 })
 
-test('converts prices that the service states in another currency', async () => {
+test('converts prices that the service reports in another currency', async () => {
   const rates = zipOf('eurofxref-hist.csv', 'Date,USD,\n2024-03-01,1.25,\n')
   const url = await serve((_, response) => void response.end(rates))
   const env = { WALLETLAKE_ECB_URL: url }

@@ -1,7 +1,7 @@
 import { wellKnownTokens } from '../../../src/core/model/well-known-tokens.ts'
 import { contractOf, digest, PORTFOLIO_CHAIN } from '../../../src/demo-server/portfolio-prices.ts'
 
-/** An account or a contract. The name is what the service states about it. */
+/** An account or a contract. The name is what the service reports about it. */
 export type Party = { readonly address: string; readonly name?: string }
 
 export type Token = {

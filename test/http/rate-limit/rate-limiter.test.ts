@@ -98,7 +98,7 @@ test('sends requests one by one after a pause, never in a burst', async () => {
   expect(Math.min(...gaps.slice(1))).toBeGreaterThan(50)
 })
 
-test('sends a single probe if the service states no delay', async () => {
+test('sends a single probe if the service reports no delay', async () => {
   const simulation = simulate(6)
   await throttleOnce(simulation, undefined)
   acquire(simulation, 8)

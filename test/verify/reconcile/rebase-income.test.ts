@@ -110,7 +110,7 @@ test('the proposal ends with what remains at the newest row', async () => {
   ])
 })
 
-test('nothing is divided if the service states current balances only, or refuses earlier ones', async () => {
+test('nothing is divided if the service reports current balances only, or refuses earlier ones', async () => {
   const latest = await divide('year', { latestOnly: new Set(['erc20']) })
   expect([latest.income, latest.asked]).toEqual([[], []])
   expect((await divide('year', { read: async () => undefined })).income).toEqual([])
