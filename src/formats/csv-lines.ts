@@ -57,7 +57,7 @@ export function createCsvFormatter(options: CsvOptions): CsvFormatter {
   const prefixColumns = new Set<Column>(PREFIX)
   const prefix = formattersOf(PREFIX, formatters)
   return {
-    formatPrefix: (cells) => joinCells(cells, prefix, []),
+    formatPrefix: (cells) => joinCells(cells, prefix),
     createLineBuffer: (columns) =>
       createLineBuffer(
         formattersOf(
@@ -83,14 +83,16 @@ function formattersOf(
   }))
 }
 
-/** Appends the cells to `texts` and joins all of them with commas. Null becomes an empty field. */
-function joinCells(cells: CellsByColumn, formatters: readonly CellFormatter[], texts: Cell[]): ByteText {
+/** Joins the cells with commas, after those of `prefix` if there is one. Null becomes an empty field. */
+function joinCells(cells: CellsByColumn, formatters: readonly CellFormatter[], prefix?: ByteText): ByteText {
+  let line = prefix
   for (let at = 0; at < formatters.length; at += 1) {
     const { name, format } = formatters[at] as CellFormatter
-    const cell = cells[name] ?? null
-    texts.push(cell === null || format === undefined ? cell : format(cell))
+    const cell = cells[name]
+    const text = cell === null || cell === undefined ? '' : format === undefined ? cell : format(cell)
+    line = line === undefined ? `${text}` : `${line},${text}`
   }
-  return texts.join(',')
+  return line ?? ''
 }
 
 /** Initial size of a line buffer. */
@@ -109,7 +111,7 @@ function createLineBuffer(formatters: readonly CellFormatter[]): LineBuffer {
   }
   return {
     add: (cells, prefix) => {
-      const line = joinCells(cells, formatters, prefix === undefined ? [] : [prefix])
+      const line = joinCells(cells, formatters, prefix)
       const bytes = line.length + 1
       const at = reserve(bytes)
       buffer.write(line, at, 'latin1')

@@ -186,6 +186,8 @@ export type PageLimits = {
   isContinued?: boolean
   /** Of a composed page: by listing, the records that it contains. @default unknown */
   records?: Readonly<Record<string, ComposedRecords>>
+  /** Records that no page will contain, because they are read again. @default none */
+  droppedRecords?: ComposedRecords
 }
 
 /** Records of answers, by the ids of the answers and the positions in them. */

@@ -20,7 +20,7 @@ export const ITEMS = 'items'
  * Throws PAGE_MALFORMED.
  */
 export function parsePage(body: Buffer, limits: PageLimits): ParsedPage {
-  const items = (limits.records && composedItems(limits.records)) ?? itemsIn(parseBody(body))
+  const items = takeKeptItems(limits) ?? itemsIn(parseBody(body))
   if (!Array.isArray(items)) throw new ExportError('PAGE_MALFORMED', 'the page has no list of items')
   if (items.length > MAX_ITEMS)
     throw new ExportError(
@@ -130,25 +130,31 @@ function joinParts(parts: readonly (string | Located)[]): Buffer {
 
 /** Names the records of a page, so that the thread that has parsed them need not do so again. */
 export function nameRecords(records: ByListing<Located>): NonNullable<PageLimits['records']> {
-  return Object.fromEntries(
-    LISTING_NAMES.map((name) => {
-      const list = records[name]
-      const answers = Float64Array.from(list, ({ answer }) => answer.id)
-      return [name, { answers, positions: Uint32Array.from(list, ({ at }) => at) }]
-    }),
-  )
+  return Object.fromEntries(LISTING_NAMES.map((name) => [name, nameLocated(records[name])]))
 }
 
-/** The items of a page that is composed of answers which this thread has parsed; undefined if it has not. */
+export const nameLocated = (list: readonly Located[]): ComposedRecords => ({
+  answers: Float64Array.from(list, ({ answer }) => answer.id),
+  positions: Uint32Array.from(list, ({ at }) => at),
+})
+
+/** The items of a page that is composed of answers which this thread has parsed and kept; undefined if it has not. */
+function takeKeptItems({ records, droppedRecords }: PageLimits): readonly Item[] | undefined {
+  if (records === undefined) return undefined
+  const items = composedItems(records)
+  for (const { answers } of Object.values(records)) releaseRecords(answers)
+  if (droppedRecords !== undefined) releaseRecords(droppedRecords.answers)
+  return items
+}
+
 function composedItems(records: NonNullable<PageLimits['records']>): readonly Item[] | undefined {
   const located: Partial<Record<ListingName, Parsed[]>> = {}
-  const used = new Map<number, number>()
   for (const name of LISTING_NAMES) {
-    const list = locateRecords(records[name], used)
+    const list = locateRecords(records[name])
     if (list === undefined) return undefined
     located[name] = list
   }
-  const items = groupRecords(located as ByListing<Parsed>).map(
+  return groupRecords(located as ByListing<Parsed>).map(
     ({ first, placed, normal, internal, erc20, erc721, erc1155 }): Item => ({
       hash: hashOf(first),
       blockNumber: blockOf(placed),
@@ -159,25 +165,19 @@ function composedItems(records: NonNullable<PageLimits['records']>): readonly It
       erc1155: erc1155.map(fieldsOf),
     }),
   )
-  for (const [id, count] of used) releaseRecords(id, count)
-  return items
 }
 
 type Parsed = Located & { fields: Fields }
 
 const fieldsOf = ({ fields }: Parsed) => fields
 
-function locateRecords(
-  records: ComposedRecords | undefined,
-  used: Map<number, number>,
-): Parsed[] | undefined {
+function locateRecords(records: ComposedRecords | undefined): Parsed[] | undefined {
   const located: Parsed[] = []
   for (const [index, id] of records?.answers.entries() ?? []) {
     const answer = keptRecords(id)
     const at = records?.positions[index] ?? 0
     const fields = answer?.records[at]
     if (answer === undefined || fields === undefined) return undefined
-    used.set(id, (used.get(id) ?? 0) + 1)
     located.push({ answer, at, fields })
   }
   return located

@@ -8,7 +8,7 @@ import type { RequestContext } from '../../http/request.ts'
 import type { AdaptivePageSize } from '../adaptive-page-size.ts'
 import type { RangePage, RangeRequest } from '../source.ts'
 import { isUnprocessed } from './answer.ts'
-import { composeBody, findMoved, genesisCoins, nameRecords, readPage } from './compose-page.ts'
+import { composeBody, findMoved, genesisCoins, nameLocated, nameRecords, readPage } from './compose-page.ts'
 import type { Dialect } from './dialect.ts'
 import { LISTING_NAMES, LISTINGS, type ListingName } from './item.ts'
 import {
@@ -42,6 +42,8 @@ type Cursor = {
   unread: BlockRange
   /** Records of blocks that no page contains yet, in ascending order. */
   records: readonly Placed[]
+  /** Records that no page will contain. */
+  dropped: readonly Placed[]
   /** Blocks that were passed although the service does not list them. */
   gaps: readonly Gap[]
   /** Why the service refuses this listing; undefined if it does not. */
@@ -154,7 +156,9 @@ async function* readListings(
       order,
       chain: wallet.chain,
       records: nameRecords(records),
+      droppedRecords: nameLocated(cursors.flatMap(({ dropped }) => dropped)),
     })
+    for (const cursor of cursors) cursor.dropped = []
     const rest = restAfter(covered, range, order)
     open = rest === undefined ? undefined : narrowRange(rest, page)
     const gaps = gapsWithin(
@@ -200,6 +204,7 @@ const openCursors = (range: BlockRange) =>
       listing,
       unread: range,
       records: [],
+      dropped: [],
       gaps: [],
       refusal: undefined,
       indexed: undefined,
@@ -244,6 +249,7 @@ async function advance(
   cursor.isRead = true
   const [first, second] = order === 'asc' ? [cursor, window] : [window, cursor]
   cursor.records = [...first.records, ...second.records]
+  cursor.dropped = window.dropped ?? []
   cursor.unread = restAfter(window.covered, range, order) ?? endOf(range, order)
   if (window.missing === undefined) return
   const reason = reasonOf(window.missing)

@@ -19,6 +19,8 @@ export type Placed = Located & { block: number }
 export type Window = {
   covered: BlockRange
   records: readonly Placed[]
+  /** Records that were listed in vain: those of a block that may be incomplete. @default none */
+  dropped?: readonly Placed[]
   /** Why the service does not list these blocks: it refuses the listing, or has not processed them. @default it does */
   missing?: ExportError
   /** A block that was indexed when the service listed them. */
@@ -89,7 +91,7 @@ export async function readFirstRecord(
   spec: FirstRecordRequest,
 ): Promise<Placed | undefined> {
   const [first] = await requestRecords(requestContext, { ...spec, offset: 1 })
-  if (first !== undefined) releaseRecords(first.answer.id, 1)
+  if (first !== undefined) releaseRecords([first.answer.id])
   return first
 }
 
@@ -204,7 +206,8 @@ function completeBlocks(
     throw new ExportError('PAGE_MALFORMED', 'no record of the list states its block as a number')
   const covered = order === 'asc' ? { from: range.from, to: last } : { from: last + 1, to: range.to }
   const records = ascending.filter(({ block }) => block !== last)
-  return records.length === 0 ? last : { covered, records }
+  const dropped = placed.slice(records.length)
+  return records.length === 0 ? last : { covered, records, dropped }
 }
 
 /** Whether the service refuses a listing, and not only blocks of it. */

@@ -110,17 +110,24 @@ function isJson(text: Buffer): boolean {
   }
 }
 
-/** Bytes of answers whose parsed records are kept in a thread. They take about four times as much memory. */
-const KEPT_BYTES = 24 * 2 ** 20
-/** By id, in the order of arrival, with the number of records that no page contains yet. */
-const kept = new Map<number, IndexedRecords & { left: number }>()
+/**
+ * Bytes of answers whose parsed records are kept in a thread: five full windows of one wallet have about 35 MB. The records
+ * take about four times as much memory.
+ */
+const KEPT_BYTES = 48 * 2 ** 20
+/** By id, in the order of arrival, with the number of records of which no page has been made yet. */
+const kept = new Map<number, KeptRecords>()
 let keptBytes = 0
+
+/** `bytes`: those of the body, whose memory another thread may have by now. */
+type KeptRecords = IndexedRecords & { left: number; bytes: number }
 
 function keepRecords(indexed: IndexedRecords): RecordIndex {
   const { records, ...index } = indexed
   if (records.length === 0) return index
-  kept.set(index.id, { ...indexed, left: records.length })
-  keptBytes += index.body.length
+  const bytes = index.body.length
+  kept.set(index.id, { ...indexed, left: records.length, bytes })
+  keptBytes += bytes
   for (const id of kept.keys()) {
     if (keptBytes <= KEPT_BYTES) break
     drop(id)
@@ -129,19 +136,21 @@ function keepRecords(indexed: IndexedRecords): RecordIndex {
 }
 
 function drop(id: number): void {
-  keptBytes -= kept.get(id)?.body.length ?? 0
+  keptBytes -= kept.get(id)?.bytes ?? 0
   kept.delete(id)
 }
 
 /** The kept records of an answer that this thread has parsed; undefined if there are none. */
 export const keptRecords = (id: number): IndexedRecords | undefined => kept.get(id)
 
-/** Drops the records of answers once all of them are used. */
-export function releaseRecords(id: number, count: number): void {
-  const answer = kept.get(id)
-  if (answer === undefined) return
-  answer.left -= count
-  if (answer.left <= 0) drop(id)
+/** Takes note, by the ids of their answers, of records that are no longer needed. An answer without others is dropped. */
+export function releaseRecords(answers: Iterable<number>): void {
+  for (const id of answers) {
+    const answer = kept.get(id)
+    if (answer === undefined) continue
+    answer.left -= 1
+    if (answer.left === 0) drop(id)
+  }
 }
 
 /** Parses one record. */

@@ -57,7 +57,6 @@ export function erc721Reader(): (record: Fields) => Cells<'erc721_transfers'> {
     const token_id = requiredU256(record, 'tokenID')
     const log = int32At(record, 'logIndex')
     return {
-      ...NO_METADATA,
       transfer_id:
         log === null
           ? contentIdOf({ token_address, from_address, to_address, token_id })
@@ -67,11 +66,21 @@ export function erc721Reader(): (record: Fields) => Cells<'erc721_transfers'> {
       token_name: textAt(record, 'tokenName'),
       token_symbol: textAt(record, 'tokenSymbol'),
       token_id,
+      token_uri: null,
       owner_address: null,
       from_address,
       from_name: null,
       to_address,
       to_name: null,
+      metadata_index_status: null,
+      metadata_updated_at: null,
+      metadata_name: null,
+      metadata_symbol: null,
+      metadata_description: null,
+      metadata_image_uri: null,
+      metadata_animation_uri: null,
+      metadata_external_url: null,
+      metadata_background: null,
       metadata_attributes: null,
     }
   }
@@ -89,7 +98,6 @@ export function erc1155Reader(): (record: Fields) => readonly Cells<'erc1155_tra
       const value = requiredU256(entry, 'value')
       const log = int32At(record, 'logIndex')
       return {
-        ...NO_METADATA,
         transfer_id:
           log === null
             ? contentIdOf({ token_address, from_address, to_address, token_id, value })
@@ -98,11 +106,21 @@ export function erc1155Reader(): (record: Fields) => readonly Cells<'erc1155_tra
         transfer_ordinal: log === null ? null : ordinal,
         token_address,
         token_id,
+        token_uri: null,
         from_address,
         from_name: null,
         to_address,
         to_name: null,
         value,
+        metadata_index_status: null,
+        metadata_updated_at: null,
+        metadata_name: null,
+        metadata_symbol: null,
+        metadata_description: null,
+        metadata_image_uri: null,
+        metadata_animation_uri: null,
+        metadata_external_url: null,
+        metadata_background: null,
         metadata_decimals: null,
         metadata_properties: null,
       }
@@ -120,17 +138,4 @@ function entriesOf(record: Fields): readonly Fields[] {
   const [ids, values] = [listAt(record, 'tokenIDs'), listAt(record, 'values')]
   if (ids.length !== values.length) throw new RejectError('tokenIDs and values differ in length')
   return ids.map((id, at) => ({ id, value: values[at] }))
-}
-
-const NO_METADATA = {
-  token_uri: null,
-  metadata_index_status: null,
-  metadata_updated_at: null,
-  metadata_name: null,
-  metadata_symbol: null,
-  metadata_description: null,
-  metadata_image_uri: null,
-  metadata_animation_uri: null,
-  metadata_external_url: null,
-  metadata_background: null,
 }

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { ExportError, toExportError } from '../../core/model/errors.ts'
 import { PACKAGE } from '../../core/model/version.ts'
 import { isPooledBuffer } from '../../http/body.ts'
+import { sourceOf } from '../../sources/index.ts'
 import type { Page } from '../../sources/source.ts'
 import type { PageTask, WriteContext, WriteTask } from './task.ts'
 
@@ -53,15 +54,17 @@ export const CAN_THREAD = import.meta.url.endsWith('.js')
 
 /**
  * A page's objects live until its rows are staged, and few of them longer. With V8's default of 48 MB for young objects, a
- * thread takes 35 MB more memory, and no less processor time.
+ * thread takes 35 MB more memory, and no less processor time. Answers of which pages are composed live longer: with the
+ * default, their export takes 7 % less processor time.
  */
-const LIMITS = { maxYoungGenerationSizeMb: 24 }
+const limitsFor = ({ api }: WriteContext) =>
+  sourceOf(api).readAnswer === undefined ? { maxYoungGenerationSizeMb: 24 } : {}
 
 export function openWriteThread(context: WriteContext, { onResult, onCrash }: ThreadEvents): WriteThread {
   /** Posted tasks, in the order in which their results arrive. */
   const queue: QueuedTask[] = []
   // Options of this process, such as --input-type, may not be valid for a file.
-  const worker = new Worker(WORKER, { workerData: context, execArgv: [], resourceLimits: LIMITS })
+  const worker = new Worker(WORKER, { workerData: context, execArgv: [], resourceLimits: limitsFor(context) })
   let [isReady, isClosed] = [false, false]
   const rejectAll = (reason: ExportError) => {
     for (const { reject } of queue.splice(0)) reject(reason)

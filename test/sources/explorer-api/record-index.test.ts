@@ -3,6 +3,7 @@ import { toText } from '../../../src/core/platform/byte-text.ts'
 import {
   composeBody,
   type Located,
+  nameLocated,
   nameRecords,
   parsePage,
 } from '../../../src/sources/explorer-api/compose-page.ts'
@@ -84,4 +85,36 @@ test('a page is the same whether its answers were parsed by this thread or its b
   expect(composed.items).toHaveLength(4)
   // The records were used, so the body is parsed.
   expect(parsePage(body, { ...limits, records })).toEqual(composed)
+})
+
+const LIMITS = { range: { from: 0, to: 10 }, cutoffMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
+
+/** The limits of a page with these records of an answer, all of its normal transactions. */
+function limitsOf(answer: RecordIndex, positions: readonly number[], dropped: readonly number[] = []) {
+  const located = (list: readonly number[]) => list.map((at) => ({ answer, at }))
+  const none = { internal: [], erc20: [], erc721: [], erc1155: [] }
+  return {
+    ...LIMITS,
+    records: nameRecords({ normal: located(positions), ...none }),
+    droppedRecords: nameLocated(located(dropped)),
+  }
+}
+
+/** Bytes that can be read as a page only by a thread that has kept the parsed records. */
+const NO_PAGE = Buffer.from('-')
+
+test('an answer is parsed once however many answers came before, and whoever has its memory', () => {
+  const padding = ' '.repeat(5_000_000)
+  for (let round = 0; round < 12; round += 1) {
+    const answer = answerOf(envelope(`[${JSON.stringify(record(1, 'aa'))}]${padding}`))
+    structuredClone(answer.body, { transfer: [answer.body.buffer as ArrayBuffer] })
+    expect(parsePage(NO_PAGE, limitsOf(answer, [0])).items).toHaveLength(1)
+  }
+})
+
+test('an answer is dropped once each of its records is in a page or is read again', () => {
+  const answer = answerOf(envelope(JSON.stringify([record(1, 'aa'), record(2, 'bb'), record(3, 'cc')])))
+  expect(parsePage(NO_PAGE, limitsOf(answer, [0])).items).toHaveLength(1)
+  expect(parsePage(NO_PAGE, limitsOf(answer, [1], [2])).items).toHaveLength(1)
+  expect(() => parsePage(NO_PAGE, limitsOf(answer, [1]))).toThrow('the page is not JSON')
 })
