@@ -37,10 +37,16 @@ for (const rule of PROTOCOLS.flatMap(({ methods }) => methods)) {
   else byName.set(name, [...(byName.get(name) ?? []), rule])
 }
 
+/** The beginning of a method that may have a rule. Most methods have none. */
+const MAY_HAVE_RULE = new RegExp(
+  `^\\s*(?:${[...byName.keys(), ...byPrefix.map(({ prefix }) => prefix)].join('|')})`,
+  'i',
+)
+
 /** Finds what a wallet's transaction is for; undefined if no rule says so for certain. */
 export function ruleOf(movements: readonly Movement[]): MethodRule | undefined {
   const method = movements[0]?.method
-  if (method == null) return undefined
+  if (method == null || !MAY_HAVE_RULE.test(method)) return undefined
   const name = withoutParameters(method).toLowerCase()
   const isMeant = (rule: MethodRule) =>
     rule.contracts === undefined || movements.some((movement) => isWith(movement, rule))
