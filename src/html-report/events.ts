@@ -1,6 +1,6 @@
 import { acceptsSwapIn, type ImportRow, importRowsOf } from '../accounting/import-rows.ts'
 import { type Asset, assetKey, groupByWallet, type Movement } from '../accounting/movement.ts'
-import { matchMultisends } from '../accounting/multisends.ts'
+import { matchOwnTransfers } from '../accounting/paid-swaps.ts'
 import type { EventKind } from './page-data.ts'
 
 export type Amount = { asset: Asset; value: bigint }
@@ -24,7 +24,7 @@ export type WalletEvent = {
  * from, or sent to, one party are one event.
  */
 export function eventsOf(transaction: readonly Movement[], isFailed: boolean): WalletEvent[] {
-  const movements = matchMultisends(transaction)
+  const movements = matchOwnTransfers(transaction)
   const senders = new Set(movements.filter(({ isOwn, isOut }) => isOwn && isOut).map(transferKey))
   return groupByWallet(movements).flatMap((group) => {
     const events = new Map<string, WalletEvent>()

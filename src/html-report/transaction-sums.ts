@@ -1,5 +1,5 @@
 import type { Movement } from '../accounting/movement.ts'
-import { matchMultisends } from '../accounting/multisends.ts'
+import { matchOwnTransfers } from '../accounting/paid-swaps.ts'
 import type { ConversionPrices } from '../accounting/text-writer.ts'
 import { isNft } from '../core/model/asset.ts'
 import { entryRulesOf } from '../core/model/entry-types.ts'
@@ -59,7 +59,7 @@ export class TransactionSums {
       this.last = first.time
     }
     for (const movement of movements) this.#addMovement(movement)
-    for (const movement of matchMultisends(movements)) this.#countOwn(movement)
+    for (const movement of matchOwnTransfers(movements)) this.#countOwn(movement)
     const events = eventsOf(movements, this.#options.isFailed(first.transaction)).map((event) => ({
       event,
       value: this.#valueOf(event.in.length > 0 ? event.in : event.out, first),

@@ -71,6 +71,14 @@ test('a transfer between own wallets is one event of the sender', () => {
   expect(shortly(movements)).toEqual([['moved', 'a', 'b', [], [5n], 7n]])
 })
 
+test('a swap that pays another own wallet is a swap and a transfer', () => {
+  const movements = [fee(), moved(-5n, { counterparty: ROUTER }), moved(9n, { token: TOKEN, wallet: COLD })]
+  expect(shortly(movements)).toEqual([
+    ['swapped', 'a', 'd', [9n], [5n], 7n],
+    ['moved', 'a', 'b', [], [9n], undefined],
+  ])
+})
+
 test('an own transfer whose sender has no row is one of the receiver', () => {
   expect(shortly([moved(5n, { counterparty: COLD, isOwn: true })])).toEqual([
     ['moved', 'a', 'b', [5n], [], undefined],
