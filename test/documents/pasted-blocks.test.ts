@@ -29,15 +29,17 @@ beforeAll(() => {
 
 const paste = (text: string) => spawnSync('sh', ['-c', text], { cwd: folder, env, encoding: 'utf8' })
 
-/** The command lines of the shell blocks of a section; a line that ends in a backslash goes on. */
+/** The command lines of the program in the shell blocks of a section, without the monitoring of another host. */
 const commandsIn = (page: string, heading: string) =>
   blocksOf(sectionOf(pageAt(page), heading))
-    .filter(({ language, text }) => language === 'sh' && text.startsWith('walletlake'))
-    .flatMap(({ text }) => text.replaceAll('\\\n', '').trim().split('\n'))
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => text.replace(/ --ping https:\S+/, '').split('\n'))
+    .filter((line) => line.startsWith('walletlake '))
 
 describe.for([
   { page: 'jobs/README.md', heading: '## Run a job', least: 5 },
   { page: 'jobs/README.md', heading: '### 500 wallets', least: 3 },
+  { page: 'jobs/schedule/README.md', heading: '## Nightly into PostgreSQL', least: 1 },
   { page: 'output/README.md', heading: '## Ask questions in SQL', least: 2 },
   { page: 'output/README.md', heading: '## Commands for an export', least: 6 },
 ])('$page, $heading', ({ page, heading, least }) => {
