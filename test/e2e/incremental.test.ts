@@ -2,10 +2,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
-import { run } from '../../src/export/run.ts'
 import {
   expectSameAsFresh,
-  fetchToFolder,
   growingChain,
   headJob,
   rowsIn,
@@ -15,7 +13,6 @@ import {
   withoutBlocks,
 } from '../helpers/growing-chain.ts'
 import { smallWallets } from '../helpers/node-data.ts'
-import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { testSample } from '../helpers/test-sample.ts'
@@ -147,23 +144,6 @@ testSample(
   },
 )
 
-test('rejects a job with fewer tables without changing the export', { tags: ['long'] }, async () => {
-  const chain = await growingChain(60)
-  const job = headJob(chain.url)
-  await runOnce(job)
-  await chain.advance(60)
-  const before = outputBytes(job.output)
-  const [result] = (await run([{ ...job, tables: ['ledger'] }])).jobs
-  expect(result?.error).toMatchObject({
-    code: 'OUTPUT_CHANGED',
-    message: expect.stringContaining('tables had'),
-  })
-  await fetchToFolder(job)
-  expect(outputBytes(job.output)).toEqual(before)
-  await runOnce(job)
-  await expectSameAsFresh(job)
-})
-
 test('every run reports removed wallets', async () => {
   const chain = await growingChain(100)
   const job = headJob(chain.url)
@@ -192,19 +172,6 @@ test('continues an export from its manifest if the checkpoint is lost', { tags: 
   const more = headJob(chain.url, { count: 14, keepRaw: true, output: job.output })
   await runOnce(more)
   await expectSameAsFresh(more)
-})
-
-test.for([
-  { what: 'chain', given: { chain: '1' } },
-  { what: 'startBlock', given: { startBlock: 7 } },
-  { what: 'format', given: { format: 'parquet', compression: 'zstd' } },
-] as const)('rejects a job with another $what with a fix', async ({ what, given }) => {
-  const chain = await growingChain(BLOCKS_A_NIGHT)
-  const output = tempFolder()
-  await runOnce(headJob(chain.url, { count: 12, output }))
-  const [result] = (await run([headJob(chain.url, { count: 12, output, ...given })])).jobs
-  expect(result?.error).toMatchObject({ code: 'OUTPUT_CHANGED', fix: expect.stringContaining('--fresh') })
-  expect(result?.error?.message).toContain(what)
 })
 
 test('a run interrupted at any request resumes to the same files', { tags: ['long'] }, async () => {
