@@ -1,10 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { runCommand } from '../helpers/command.ts'
-import { testJob } from '../helpers/jobs.ts'
+import { testJob, writeJobFile } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -13,26 +13,15 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 const service = createDataService({ quirks: ['compute-units'] })
 const addresses = demoWallets.slice(0, 3)
 
-function writeJob(url: string, quota: object = {}) {
-  const folder = tempFolder()
-  const [job, output] = [join(folder, 'metered.json'), join(folder, 'out')]
-  const write = (more: object) =>
-    writeFileSync(
-      job,
-      JSON.stringify({
-        chain: '43114',
-        concurrency: 1,
-        addresses,
-        startBlock: 0,
-        endBlock: 421,
-        output,
-        fees: 'listed',
-        service: { baseUrl: url, ...more },
-      }),
-    )
-  write(quota)
-  return { job, output, folder, write }
-}
+const writeJob = (url: string, quota: object = {}) =>
+  writeJobFile('metered', {
+    concurrency: 1,
+    addresses,
+    startBlock: 0,
+    endBlock: 421,
+    fees: 'listed',
+    service: { baseUrl: url, ...quota },
+  })
 
 test('a daily budget ends runs until the next day, and a later run resumes with the same bytes', {
   tags: ['long'],
@@ -45,12 +34,7 @@ test('a daily budget ends runs until the next day, and a later run resumes with 
       output: folder,
       fees: 'listed',
       concurrency: 1,
-      service: {
-        baseUrl: url,
-        apiKeyHeader: 'x-service-api-key',
-        timeoutMs: 120_000,
-        computeUnitsPerDay: perDay,
-      },
+      service: { baseUrl: url, computeUnitsPerDay: perDay },
     })
   const first = await run([jobWith(70)])
   expect(first.code).toBe('BUDGET_REACHED')

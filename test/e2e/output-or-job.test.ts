@@ -4,22 +4,19 @@ import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
+import { writeJobFile } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
 
 /** An export of the demo chain without run reports, and a job file with that output. */
 async function exported({ baseUrl = 'demo' } = {}) {
-  const folder = tempFolder()
-  const output = join(folder, 'out')
   const addresses = demoWallets.slice(0, 2)
-  await exportDemo(output, { addresses, endBlock: 60 })
-  rmSync(join(output, 'runs'), { recursive: true })
-  const job = join(folder, 'mine.json')
-  writeFileSync(job, JSON.stringify({ chain: 43114, addresses, output, service: { baseUrl } }))
-  return { folder, output, job }
+  const written = writeJobFile('mine', { addresses, service: { baseUrl } })
+  await exportDemo(written.output, { addresses, endBlock: 60 })
+  rmSync(join(written.output, 'runs'), { recursive: true })
+  return written
 }
 
 function writeReport(output: string, name: string, report: object): void {

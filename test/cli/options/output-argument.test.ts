@@ -1,18 +1,13 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommand } from '../../helpers/command.ts'
+import { writeJobFile } from '../../helpers/jobs.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 test.for(['verify', 'query', 'compact'])(
   '%s states where it looked for the output of a job',
   async (command) => {
-    const job = join(tempFolder(), 'mine.json')
     const addresses = [`0x${'1'.repeat(40)}`]
-    writeFileSync(
-      job,
-      JSON.stringify({ chain: 1, addresses, output: 'no/such', service: { baseUrl: 'demo' } }),
-    )
+    const { job } = writeJobFile('mine', { addresses, output: 'no/such', service: { baseUrl: 'demo' } })
     const { exit, stderr } = await runCommand([command, job])
     expect(stderr).toBe(
       `USAGE: there is no output folder no/such of the job ${job}\n` +

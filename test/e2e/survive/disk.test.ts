@@ -7,12 +7,13 @@ import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
 import { baselineOf, expectConsistentManifest, faultyDiskRun } from '../../helpers/crash-run.ts'
 import { faultyDiskEnv } from '../../helpers/faulty-disk.ts'
 import { service } from '../../helpers/faulty-run.ts'
+import { writeJobFile } from '../../helpers/jobs.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
 import { demoWallets, smallWallets } from '../../helpers/node-data.ts'
 import { outputBytes } from '../../helpers/output-bytes.ts'
 import { createSeededRandom } from '../../helpers/seeded-random.ts'
 import { baselineBytes, seededRun } from '../../helpers/seeded-run.ts'
-import { tempFile, tempFolder } from '../../helpers/temp-folder.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
 import { testSample } from '../../helpers/test-sample.ts'
 
 const [first] = CRASH_JOBS
@@ -104,7 +105,7 @@ test.for([
 
 /** Writes a file with a small job. */
 function jobOf(output: string, format = 'csv', addresses = demoWallets.slice(0, 3)): string {
-  return tempFile('job.json', JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, format }))
+  return writeJobFile('job', { endBlock: 421, addresses, output, format }).job
 }
 
 type Export = { url: string; output: string; format: string }

@@ -1,9 +1,10 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommand } from '../../helpers/command.ts'
 import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { service } from '../../helpers/faulty-run.ts'
+import { writeJobFile } from '../../helpers/jobs.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
 import { smallWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
@@ -34,9 +35,8 @@ testSample(
     const output = join(tempFolder(), 'out')
     const at = (name: string) => join(output, '..', name)
     const shell = `umask ${umask}`
-    const job = join(tempFolder(), 'job.json')
     const addresses = smallWallets.slice(0, 2)
-    writeFileSync(job, JSON.stringify({ chain: '43114', addresses, output, keepRaw: true }))
+    const { job } = writeJobFile('job', { addresses, output, keepRaw: true })
     for (const words of [
       ['run', job, '--base-url', url, '--quiet'],
       ['report', output],
