@@ -4,10 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import { FORMAT_NAMES } from '../../src/accounting/formats.ts'
-import { run } from '../../src/export/run.ts'
 import { runCommand } from '../helpers/command.ts'
-import { exportDemo } from '../helpers/demo-export.ts'
-import { testJob } from '../helpers/jobs.ts'
+import { ETHEREUM, exportDemo } from '../helpers/demo-export.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN, GOLDEN_PRICES } from './golden-chain.ts'
 import { exportMadeUp } from './made-up-export.ts'
@@ -68,8 +66,7 @@ test.for(FORMAT_NAMES)(
 describe('of chains with recorded transactions', { tags: ['long'] }, () => {
   beforeAll(async () => {
     await exportDemo(outputs.demo, { endBlock: 6 })
-    const mainnet = testJob({ addresses: MAINNET, chain: '1', nativeSymbol: 'ETH', output: outputs.mainnet })
-    expect((await run([{ ...mainnet, startBlock: 17_173_049, endBlock: 17_173_051 }])).code).toBeUndefined()
+    await exportDemo(outputs.mainnet, { ...ETHEREUM, addresses: MAINNET })
   })
 
   for (const chain of ['demo', 'mainnet'] as const)

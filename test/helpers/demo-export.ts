@@ -6,6 +6,14 @@ import { run } from '../../src/export/run.ts'
 import { type TestFields, testJob } from './jobs.ts'
 import { demoWallets, nodeData } from './node-data.ts'
 
+/** A job of the two blocks of Ethereum that the embedded server has. */
+export const ETHEREUM = {
+  chain: '1',
+  nativeSymbol: 'ETH',
+  startBlock: 17_173_049,
+  endBlock: 17_173_051,
+} as const
+
 type DemoJobOptions = TestFields & { addresses?: readonly string[] }
 
 /**

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
+import { ETHEREUM } from './demo-export.ts'
 
 type Entry = { logIndex: number; value?: string }
 export type FullTransaction = {
@@ -27,7 +28,7 @@ const parties = mainnetTransactions.flatMap(
 export const MAINNET_BLOCKS = {
   chain: '1',
   addresses: [...new Set(parties.map((match) => match.slice(11, 53).toLowerCase()))],
-  startBlock: 17_173_049,
-  endBlock: 17_173_051,
+  startBlock: ETHEREUM.startBlock,
+  endBlock: ETHEREUM.endBlock,
   concurrency: 32,
 }

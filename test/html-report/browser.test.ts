@@ -11,7 +11,7 @@ import { listen } from '../../src/demo-server/listen.ts'
 import { run } from '../../src/export/run.ts'
 import { report } from '../../src/html-report/report.ts'
 import { GOLDEN_CHAIN, WALLETS } from '../accounting/golden-chain.ts'
-import { exportDemo, genesisCsv } from '../helpers/demo-export.ts'
+import { ETHEREUM, exportDemo, genesisCsv } from '../helpers/demo-export.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { writePrices } from '../helpers/prices.ts'
 import { CHROMIUM, isMissing } from '../helpers/programs.ts'
@@ -36,13 +36,12 @@ let browser: Browser
 beforeAll(async () => {
   if (isMissing('Chromium')) return
   await exportDemo(join(folder, 'demo'))
-  const mainnet = { chain: '1', startBlock: 17_173_049, endBlock: 17_173_051, nativeSymbol: 'ETH' }
   const addresses = [
     '0x6b75d8af000000e20b7a7ddf000ba900b4009a80',
     '0xae2fc483527b8ef99eb5d9b44875f005ba1fae13',
   ]
-  await exportComplete(testJob({ addresses, ...mainnet, output: join(folder, 'mainnet') }))
-  await exportComplete(testJob({ addresses: [`0x${'9'.repeat(40)}`], output: join(folder, 'empty') }))
+  await exportDemo(join(folder, 'mainnet'), { ...ETHEREUM, addresses })
+  await exportDemo(join(folder, 'empty'), { addresses: [`0x${'9'.repeat(40)}`] })
   await exportSynthetic(join(folder, 'hostile'), hostileChain())
   await exportSynthetic(join(folder, 'rejects'), chainWithInvalidAmount())
   await exportWithMissingBlocks(join(folder, 'blocks'))
@@ -84,10 +83,6 @@ async function exportSynthetic(output: string, chain: typeof GOLDEN_CHAIN): Prom
   const job = testJob({ addresses: [], chain: 'made', endBlock: 200, output, service })
   await run([{ ...job, wallets: [{ address: WALLETS[0]?.address ?? '', label: '<b>"&\u202e' }] }])
   await server.close()
-}
-
-async function exportComplete(job: Parameters<typeof run>[0][number]): Promise<void> {
-  expect((await run([job])).code).toBeUndefined()
 }
 
 type OpenPage = { page: Page; requests: string[]; errors: string[] }

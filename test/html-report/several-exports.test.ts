@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { statement } from '../../src/accounting/statement/statement.ts'
 import { roundDecimal, shiftDecimal } from '../../src/core/platform/decimal.ts'
-import { run } from '../../src/export/run.ts'
 import { report } from '../../src/html-report/report.ts'
 import { runCommand } from '../helpers/command.ts'
-import { exportDemo } from '../helpers/demo-export.ts'
-import { testJob } from '../helpers/jobs.ts'
+import { ETHEREUM, exportDemo } from '../helpers/demo-export.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { activityIn, headersOf, tableOf, textOf, totalsOf } from './read-page.ts'
@@ -25,9 +23,7 @@ beforeAll(async () => {
   await exportDemo(one, { ...shared, addresses: demoWallets.slice(0, 3) })
   await exportDemo(two, { ...shared, addresses: demoWallets.slice(3, 6) })
   const addresses = ['0x6b75d8af000000e20b7a7ddf000ba900b4009a80']
-  const range = { startBlock: 17_173_049, endBlock: 17_173_051 }
-  const job = testJob({ addresses, chain: '1', nativeSymbol: 'ETH', ...range, output: ethereum })
-  expect((await run([job])).code).toBeUndefined()
+  await exportDemo(ethereum, { ...ETHEREUM, addresses })
   const lines = ['2023-11-14', '2023-11-15', '2023-12-31'].map((day) => `avalanche,${day},native,EUR,20`)
   writeFileSync(
     prices,

@@ -7,11 +7,9 @@ import {
   statementSheets,
   statementTable,
 } from '../../../src/accounting/statement/statement-rows.ts'
-import { run } from '../../../src/export/run.ts'
 import { balances } from '../../../src/ledger/balances/balances.ts'
 import { runCommand } from '../../helpers/command.ts'
-import { exportDemo } from '../../helpers/demo-export.ts'
-import { testJob } from '../../helpers/jobs.ts'
+import { ETHEREUM, exportDemo } from '../../helpers/demo-export.ts'
 import { readCsvTable, type TextRow } from '../../helpers/read-output.ts'
 import { createSeededRandom } from '../../helpers/seeded-random.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
@@ -29,8 +27,7 @@ const madeUp = join(folder, 'made-up')
 beforeAll(async () => {
   await exportDemo(demo, { endBlock: 60 })
   await exportMadeUp(madeUp, GOLDEN_CHAIN)
-  const job = testJob({ addresses: MAINNET, chain: '1', nativeSymbol: 'ETH', output: mainnet })
-  expect((await run([{ ...job, startBlock: 17_173_049, endBlock: 17_173_051 }])).code).toBeUndefined()
+  await exportDemo(mainnet, { ...ETHEREUM, addresses: MAINNET })
 })
 
 test('names wallets without a label by the address book, and selects them by that name', async () => {
