@@ -28,6 +28,7 @@ export function withExactSums(tokens: readonly Token[]): readonly Token[] {
   const words = tokens.filter(({ kind }) => kind !== 'space')
   if (words.some(({ text }) => /^pivot$/i.test(text))) return tokens
   const sums = new Set(words.filter((_, at) => isSumOfAmounts(words, at)))
+  if (sums.size === 0) return tokens
   return tokens.map((token) => (sums.has(token) ? { ...token, text: EXACT_SUM } : token))
 }
 

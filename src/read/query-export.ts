@@ -87,7 +87,9 @@ async function* queryFiles(
     errorContext.types = types
     errorContext.areFilesReadable = () => areFilesReadable(database, { sources, statements })
     const start = async (given: readonly Token[]): Promise<QueryResult> => {
-      const tokens = types.amount.kind === 'ordered' ? withExactSums(given) : given
+      const exact = types.amount.kind === 'ordered' ? withExactSums(given) : given
+      // Another column that is named amount is summed as what it is.
+      const tokens = exact === given || (await canPrepare(database.connection, exact)) ? exact : given
       const prepared = await prepare(database.connection, tokens).catch(rethrow)
       if (prepared === undefined) throw notReadOnlyError()
       const { statement, pivotValues } = prepared
@@ -161,6 +163,12 @@ function computingStatement(tokens: readonly Token[]): readonly Token[] | undefi
 }
 
 type PreparedQuery = { statement: DuckDBPreparedStatement; pivotValues: readonly (readonly string[])[] }
+
+const canPrepare = (connection: DuckDBConnection, tokens: readonly Token[]): Promise<boolean> =>
+  prepare(connection, tokens).then(
+    () => true,
+    () => false,
+  )
 
 /** Prepares a read-only statement; undefined if the statement is not read-only. */
 async function prepare(

@@ -158,6 +158,8 @@ test('sums amounts of any number of digits exactly', async () => {
     [0, amountOf(MAX + 19n, 0), amountOf(MAX + 19n, 0)],
     [3, amountOf(MAX - 1n, 3), amountOf(MAX - 1n, 3)],
   ])
+  const other = 'select sum(amount) from (select asset_decimals as amount from ledger)'
+  expect(await column(output, other)).toEqual(['550'])
   for await (const { columns } of queryExport(output, 'select sum(amount) from ledger'))
     expect(columns).toMatchObject([{ name: 'sum(amount)', isNumber: true }])
 })
