@@ -123,7 +123,7 @@ export async function priceFileOf(
   }
   const sources = auto[1]?.split(',') ?? AUTO_SOURCES
   const file = await autoFileOf(located)
-  return withSignals({ interruption: { outcome: 'received prices are kept' } }, async ({ log, signal }) => {
+  return withSignals({ interruption: { outcome: 'received prices are kept' } }, async ({ log, requests }) => {
     const usage = { requests: 0 }
     for (const output of located) {
       const access: ServiceAccess = sources.includes(SERVICE)
@@ -134,7 +134,7 @@ export async function priceFileOf(
           )
         : { baseUrl: undefined }
       const kept = (await exists(file)) ? file : undefined
-      const service = { ...access, signal, maxRequests, usage, onDetail: log.debug, onNotice: log.info }
+      const service = { ...access, ...requests, maxRequests, usage }
       const code = currency ?? (kept && (await readFileCurrency(kept))) ?? 'USD'
       const fetched = await requestPrices(
         output.output,

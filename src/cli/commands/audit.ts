@@ -3,7 +3,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { formatCount, formatInteger, presentLines } from '../../terminal/format.ts'
 import { print, printJson } from '../../terminal/print.ts'
 import { type AuditResult, auditOutput } from '../../verify/audit/audit.ts'
-import { defineCommand, type OptionValues, option } from '../command.ts'
+import { defineCommand, option } from '../command.ts'
 import { outputArgument } from '../options/export-options.ts'
 import { logOptions, throttledProgress } from '../options/log.ts'
 import { openOutput } from '../options/output-argument.ts'
@@ -13,48 +13,48 @@ import { STARTS_OVER } from '../signals.ts'
 
 const SEED_LIMIT = 2 ** 32
 
-const options = [
-  ...serviceOptions,
-  option('all', 'Check every block instead of a sample'),
-  { ...option('blocks <all>', 'The same', { choices: ['all'] }), hidden: true },
-  option('sample <n>', 'Number of blocks to check, half of them with exported transactions (default: 100)', {
-    conflicts: ['all', 'blocks'],
-    parse: count({ max: 1_000_000 }),
-  }),
-  option('seed <n>', 'Check the same sample again: the seed that an earlier audit printed', {
-    conflicts: ['all', 'blocks'],
-    parse: count({ min: 0, max: SEED_LIMIT - 1 }),
-  }),
-  ...logOptions,
-  option('json', 'Print the result as one JSON object on stdout'),
-]
-
 export const command = defineCommand({
   name: 'audit',
   summary: 'Cross-check an export against the block endpoint',
   description: 'Cross-check an export against the block endpoint of the service; exit code 0 or 10',
   arguments: [outputArgument],
-  options,
+  options: [
+    ...serviceOptions,
+    option('all', 'Check every block instead of a sample'),
+    { ...option('blocks <all>', 'The same', { choices: ['all'] }), hidden: true },
+    option(
+      'sample <n>',
+      'Number of blocks to check, half of them with exported transactions (default: 100)',
+      {
+        conflicts: ['all', 'blocks'],
+        parse: count({ max: 1_000_000 }),
+      },
+    ),
+    option('seed <n>', 'Check the same sample again: the seed that an earlier audit printed', {
+      conflicts: ['all', 'blocks'],
+      parse: count({ min: 0, max: SEED_LIMIT - 1 }),
+    }),
+    ...logOptions,
+    option('json', 'Print the result as one JSON object on stdout'),
+  ],
   examples: [['audit output/mine --sample 500', 'Check 500 blocks']],
-  run: ({ output, ...args }) => audit(output, args),
+  run: async ({ output: outputArg, ...args }) => {
+    const { sample = 100, seed = randomInt(SEED_LIMIT) } = args
+    const blocks = args.all ? 'all' : (args.blocks ?? { sample, seed })
+    const located = await openOutput(outputArg)
+    const { output, name } = located
+    const access = { args, operation: 'block', isDataApiOnly: true, interruption: STARTS_OVER } as const
+    const result = await withService(located, access, ({ service, log }) =>
+      auditOutput(output, { service, blocks, onProgress: throttledProgress(log) }),
+    )
+    const usedSeed = blocks === 'all' ? null : seed
+    if (args.json) printJson({ output: name, seed: usedSeed, ...result })
+    else if (!args.quiet) print(verdictLines(result, name, usedSeed))
+    if (result.ok) return
+    const mismatches = formatCount(result.missing + result.surplus + result.differing, 'transaction')
+    throw new ExportError('VERIFY_FAILED', `${name}: ${mismatches} not as the block listing has it`)
+  },
 })
-
-async function audit(outputArg: string, args: OptionValues<typeof options>): Promise<void> {
-  const { sample = 100, seed = randomInt(SEED_LIMIT) } = args
-  const blocks = args.all ? 'all' : (args.blocks ?? { sample, seed })
-  const located = await openOutput(outputArg)
-  const { output, name } = located
-  const access = { args, operation: 'block', isDataApiOnly: true, interruption: STARTS_OVER } as const
-  const result = await withService(located, access, ({ service, log }) =>
-    auditOutput(output, { service, blocks, onProgress: throttledProgress(log) }),
-  )
-  const usedSeed = blocks === 'all' ? null : seed
-  if (args.json) printJson({ output: name, seed: usedSeed, ...result })
-  else if (!args.quiet) print(verdictLines(result, name, usedSeed))
-  if (result.ok) return
-  const mismatches = formatCount(result.missing + result.surplus + result.differing, 'transaction')
-  throw new ExportError('VERIFY_FAILED', `${name}: ${mismatches} not as the block listing has it`)
-}
 
 /** Formats the result as lines of at most 80 columns, except for problems. */
 function verdictLines(result: AuditResult, output: string, seed: number | null): string[] {

@@ -60,73 +60,54 @@ export const command = defineCommand({
     ['balances output/mine --template > opening.csv', 'A template for opening balances'],
     ['balances output/mine --opening opening.csv --expect node.csv', 'Compare with the balances of a node'],
   ],
-  run: ({ output, ...args }) => printBalances(output, args),
+  run: async ({ output: outputArg, ...args }) => {
+    const { output } = await openOutput(outputArg, ['ledger'])
+    const { at, wallet: wallets = [], opening, adjustments, expect, all = false, flags, format } = args
+    if (args.template === true) return writeTemplate(output, args)
+    const result = await balances(output, { ...args, wallets, all: all || expect !== undefined })
+    const shown = result.balances.filter(({ value }) => all || value !== 0n)
+    const comparison =
+      expect === undefined ? undefined : await compareExpected(result.balances, expect, result.wallets)
+    const table = format === 'table' ? displayTable(shown) : exactTable(shown)
+    await writeQueryResult(table, format, stdoutWriter())
+    const manifest = await warnIfIncomplete(output)
+    const log = openLog({})
+    const verdict = await readReconciliation(output)
+    if (verdict !== undefined) log.info(storedReconciliationLines(verdict))
+    if (at !== undefined) log.info(asOfLine(at, result))
+    log.info(adjustmentLines(adjustments, result.adjustments))
+    await warnUnmatched([output], args)
+    log.warn([
+      ...openingLines(opening, result.opening),
+      ...unfilledLines(adjustments, result.adjustments.unfilled),
+      ...unfilledLines(expect, comparison?.unfilled ?? 0),
+      ...negativeLines(result.belowZero),
+      ...(flags ? result.flagged.map(flagLine) : []),
+    ])
+    const { differences = [], compared = 0 } = comparison ?? {}
+    if (differences.length === 0) {
+      if (comparison !== undefined)
+        log.info(`${formatCount(compared, 'balance')} compared with ${expect}: all equal`)
+      return throwIfDoubtful([manifest], args)
+    }
+    log.warn(
+      limitLines(
+        differences,
+        MAX_PRINTED,
+        (difference) => `${expect}:${differenceText(difference)}`,
+        (more) => `and ${formatCount(more, 'more difference')}`,
+      ),
+    )
+    const verb = differences.length === 1 ? 'differs' : 'differ'
+    throw new ExportError(
+      'VERIFY_FAILED',
+      `${formatCount(differences.length, 'balance')} of ${compared} ${verb} from ${expect}`,
+      {
+        fix: 'Check the balances listed above: add missing opening balances with --opening, or correct the file.',
+      },
+    )
+  },
 })
-
-async function printBalances(outputArg: string, args: BalancesArguments): Promise<void> {
-  const { output } = await openOutput(outputArg, ['ledger'])
-  const {
-    at,
-    wallet: wallets = [],
-    opening,
-    adjustments,
-    names,
-    expect,
-    all = false,
-    flags = false,
-    format,
-  } = args
-  if (args.template === true) return writeTemplate(output, args)
-  const result = await balances(output, {
-    at,
-    wallets,
-    opening,
-    adjustments,
-    names,
-    all: all || expect !== undefined,
-  })
-  const shown = result.balances.filter(({ value }) => all || value !== 0n)
-  const comparison =
-    expect === undefined ? undefined : await compareExpected(result.balances, expect, result.wallets)
-  const table = format === 'table' ? displayTable(shown) : exactTable(shown)
-  await writeQueryResult(table, format, stdoutWriter())
-  const manifest = await warnIfIncomplete(output)
-  const log = openLog({})
-  const verdict = await readReconciliation(output)
-  if (verdict !== undefined) log.info(storedReconciliationLines(verdict))
-  if (at !== undefined) log.info(asOfLine(at, result))
-  log.info(adjustmentLines(adjustments, result.adjustments))
-  await warnUnmatched([output], { names })
-  log.warn([
-    ...openingLines(opening, result.opening),
-    ...unfilledLines(adjustments, result.adjustments.unfilled),
-    ...unfilledLines(expect, comparison?.unfilled ?? 0),
-    ...negativeLines(result.belowZero),
-    ...(flags ? result.flagged.map(flagLine) : []),
-  ])
-  const { differences = [], compared = 0 } = comparison ?? {}
-  if (differences.length === 0) {
-    if (comparison !== undefined)
-      log.info(`${formatCount(compared, 'balance')} compared with ${expect}: all equal`)
-    return throwIfDoubtful([manifest], args)
-  }
-  log.warn(
-    limitLines(
-      differences,
-      MAX_PRINTED,
-      (difference) => `${expect}:${differenceText(difference)}`,
-      (more) => `and ${formatCount(more, 'more difference')}`,
-    ),
-  )
-  const verb = differences.length === 1 ? 'differs' : 'differ'
-  throw new ExportError(
-    'VERIFY_FAILED',
-    `${formatCount(differences.length, 'balance')} of ${compared} ${verb} from ${expect}`,
-    {
-      fix: 'Check the balances listed above: add missing opening balances with --opening, or correct the file.',
-    },
-  )
-}
 
 /** Differences that are printed; the number of all of them is in the error. */
 const MAX_PRINTED = 1_000

@@ -14,7 +14,7 @@ import type { ConvertOptions } from '../../accounting/options.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { formatCount, limitLines, presentLines } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
-import { defineCommand, type OptionValues, option } from '../command.ts'
+import { defineCommand, option } from '../command.ts'
 import { autoPriceOptions, priceFileOf } from '../fetch-price-file.ts'
 import {
   adjustmentLines,
@@ -53,65 +53,62 @@ import {
 import { usageError } from '../usage-error.ts'
 import { isDoubtful, warnIfIncomplete } from '../warn-incomplete.ts'
 
-const options = [
-  option('to <program>', 'Program or format of the file; generic for others', { choices: FORMAT_NAMES }),
-  option('out <path>', 'File, or folder for several files (default: stdout)', { parse: fileOf }),
-  option('format <format>', 'xlsx writes a workbook (generic only; default: the ending of --out, or csv)', {
-    choices: ['csv', 'xlsx'],
-  }),
-  option('per-wallet', 'Write one file per wallet'),
-  walletOption,
-  ...periodOptions,
-  option('chain-name <name>', 'Name of the chain in the accounting program'),
-  option(
-    'swaps <mode>',
-    'Write swaps as one line: pair; all includes deposits for a share; off writes none',
-    { choices: ['pair', 'all', 'off'] },
-  ),
-  option(
-    'fees <where>',
-    'attach writes a fee in the line that it was paid for; separate in a line of its own (default: as the program itself imports wallets)',
-    { choices: ['attach', 'separate'] },
-  ),
-  option(
-    'match-bridges',
-    'Treat what left one chain and arrived on another as own transfers, and list them in OUT.bridges.csv',
-  ),
-  option(
-    'labels <file>',
-    'CSV file (match,type) that assigns types of the program by hash, address, method, token and others',
-  ),
-  namesOption('counterparties, and wallets without a label'),
-  pricesOption('fiat values'),
-  ...autoPriceOptions,
-  openingOption,
-  adjustmentsOption,
-  pricesNeededOption,
-  tickersOption('tokens'),
-  option('tickers-needed', 'Print a CSV template for --tickers instead'),
-  option('builtin-tickers', 'Name well-known tokens by symbol and contract digits, like all others', {
-    negatable: true,
-  }),
-  excludeSpamOption,
-  option(
-    'map <file>',
-    'File that stores the numbers of unknown assets (default: OUTPUT.assets.csv; required for several outputs)',
-  ),
-  option(
-    'check <path>',
-    'Check an import file, or the folder of rp2 or rotki, against the rules of the format instead; exit code 0 or 10',
-  ),
-  strictOption('a movement was left out or the export is missing rows'),
-]
-type ConvertArguments = OptionValues<typeof options>
-
 export const command = defineCommand({
   name: 'convert',
   summary: 'Convert exports for an accounting program',
   description:
     'Convert the ledger into the import format of an accounting program. Several outputs, such as one per chain, become one file in time order. Amounts are exact. Movements that the format cannot represent are left out, counted and listed.',
   arguments: [outputsArgument(', such as one per chain, become one file')],
-  options,
+  options: [
+    option('to <program>', 'Program or format of the file; generic for others', { choices: FORMAT_NAMES }),
+    option('out <path>', 'File, or folder for several files (default: stdout)', { parse: fileOf }),
+    option('format <format>', 'xlsx writes a workbook (generic only; default: the ending of --out, or csv)', {
+      choices: ['csv', 'xlsx'],
+    }),
+    option('per-wallet', 'Write one file per wallet'),
+    walletOption,
+    ...periodOptions,
+    option('chain-name <name>', 'Name of the chain in the accounting program'),
+    option(
+      'swaps <mode>',
+      'Write swaps as one line: pair; all includes deposits for a share; off writes none',
+      { choices: ['pair', 'all', 'off'] },
+    ),
+    option(
+      'fees <where>',
+      'attach writes a fee in the line that it was paid for; separate in a line of its own (default: as the program itself imports wallets)',
+      { choices: ['attach', 'separate'] },
+    ),
+    option(
+      'match-bridges',
+      'Treat what left one chain and arrived on another as own transfers, and list them in OUT.bridges.csv',
+    ),
+    option(
+      'labels <file>',
+      'CSV file (match,type) that assigns types of the program by hash, address, method, token and others',
+    ),
+    namesOption('counterparties, and wallets without a label'),
+    pricesOption('fiat values'),
+    ...autoPriceOptions,
+    openingOption,
+    adjustmentsOption,
+    pricesNeededOption,
+    tickersOption('tokens'),
+    option('tickers-needed', 'Print a CSV template for --tickers instead'),
+    option('builtin-tickers', 'Name well-known tokens by symbol and contract digits, like all others', {
+      negatable: true,
+    }),
+    excludeSpamOption,
+    option(
+      'map <file>',
+      'File that stores the numbers of unknown assets (default: OUTPUT.assets.csv; required for several outputs)',
+    ),
+    option(
+      'check <path>',
+      'Check an import file, or the folder of rp2 or rotki, against the rules of the format instead; exit code 0 or 10',
+    ),
+    strictOption('a movement was left out or the export is missing rows'),
+  ],
   examples: [
     ['convert output/mine --to cointracking --out cointracking.csv', 'One file for all wallets'],
     ['convert output/mine --tickers-needed --out tickers.csv', 'Tokens without a ticker, to fill in'],
@@ -124,45 +121,43 @@ export const command = defineCommand({
       'Several chains in one file',
     ],
   ],
-  run: ({ output, ...args }) => convertOutputs(output, args),
+  run: async ({ output: outputArgs, ...args }) => {
+    const {
+      strict = false,
+      check,
+      to,
+      year,
+      pricesNeeded: onlyPrices,
+      tickersNeeded: onlyTickers,
+      currency,
+      maxRequests,
+      wallet: wallets,
+      ...rest
+    } = args
+    const [firstArg, ...otherArgs] = new Set(outputArgs)
+    if (check !== undefined && firstArg === undefined) return reportMistakes(check, requirePreset(to))
+    if (check !== undefined)
+      throw usageError(`--check reads ${check}, so ${firstArg} is not used`, 'Omit the output or --check.')
+    if (firstArg === undefined)
+      throw usageError(
+        'there is no output to convert',
+        'Name the output folder of a finished export, or a file to check with --check.',
+      )
+    const open = (outputArg: string) => openOutput(outputArg, ['ledger', 'transactions'])
+    const located: [LocatedOutput, ...LocatedOutput[]] = [await open(firstArg)]
+    for (const outputArg of otherArgs) located.push(await open(outputArg))
+    const prices = await priceFileOf(located, { ...rest, ...year, currency, maxRequests })
+    const settings = { ...rest, ...year, prices, wallets }
+    if (!onlyPrices && !onlyTickers)
+      return writeConversion(located, withFormat(settings, requirePreset(to)), strict)
+    const outputs = foldersOf(located)
+    // Existing files are never overwritten, so the input files need no protection.
+    const file = { file: rest.out, protectedPaths: { inputs: {}, exports: outputs } }
+    return onlyPrices
+      ? writeCsvTemplate(PRICE_TEMPLATE, file, () => pricesNeeded(outputs, settings))
+      : writeCsvTemplate(TICKER_TEMPLATE, file, () => tickersNeeded(outputs, settings))
+  },
 })
-
-async function convertOutputs(outputArgs: string[], args: ConvertArguments): Promise<void> {
-  const {
-    strict = false,
-    check,
-    to,
-    year,
-    pricesNeeded: onlyPrices,
-    tickersNeeded: onlyTickers,
-    currency,
-    maxRequests,
-    wallet: wallets,
-    ...rest
-  } = args
-  const [firstArg, ...otherArgs] = new Set(outputArgs)
-  if (check !== undefined && firstArg === undefined) return reportMistakes(check, requirePreset(to))
-  if (check !== undefined)
-    throw usageError(`--check reads ${check}, so ${firstArg} is not used`, 'Omit the output or --check.')
-  if (firstArg === undefined)
-    throw usageError(
-      'there is no output to convert',
-      'Name the output folder of a finished export, or a file to check with --check.',
-    )
-  const open = (outputArg: string) => openOutput(outputArg, ['ledger', 'transactions'])
-  const located: [LocatedOutput, ...LocatedOutput[]] = [await open(firstArg)]
-  for (const outputArg of otherArgs) located.push(await open(outputArg))
-  const prices = await priceFileOf(located, { ...rest, ...year, currency, maxRequests })
-  const settings = { ...rest, ...year, prices, wallets }
-  if (!onlyPrices && !onlyTickers)
-    return writeConversion(located, withFormat(settings, requirePreset(to)), strict)
-  const outputs = foldersOf(located)
-  // Existing files are never overwritten, so the input files need no protection.
-  const file = { file: rest.out, protectedPaths: { inputs: {}, exports: outputs } }
-  return onlyPrices
-    ? writeCsvTemplate(PRICE_TEMPLATE, file, () => pricesNeeded(outputs, settings))
-    : writeCsvTemplate(TICKER_TEMPLATE, file, () => tickersNeeded(outputs, settings))
-}
 
 type LocatedOutputs = readonly [LocatedOutput, ...LocatedOutput[]]
 

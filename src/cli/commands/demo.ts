@@ -34,19 +34,17 @@ export const command = defineCommand({
     ['demo', 'From the embedded data service'],
     ['demo --api etherscan', 'From the API of an explorer, to output/demo-etherscan'],
   ],
-  run: runDemo,
+  run: async (args) => {
+    const { output = args.api === DEFAULT_API ? 'output/demo' : `output/demo-${args.api}` } = args
+    const jobs = await readJobs([demoJobFile()], { ...args, output })
+    const hasLedger = jobs.every(({ tables }) => tables.includes('ledger'))
+    const settings = { hasNextSteps: false, reconcile: hasLedger ? {} : undefined }
+    const exit = await runJobs(async () => jobs, { ...args, ...settings })
+    const [job] = jobs
+    if (exit === 0 && hasLedger && job?.store === undefined) await showResult(output, args)
+    return exit
+  },
 })
-
-async function runDemo(args: DemoArguments): Promise<number> {
-  const { output = args.api === DEFAULT_API ? 'output/demo' : `output/demo-${args.api}` } = args
-  const jobs = await readJobs([demoJobFile()], { ...args, output })
-  const hasLedger = jobs.every(({ tables }) => tables.includes('ledger'))
-  const settings = { hasNextSteps: false, reconcile: hasLedger ? {} : undefined }
-  const exit = await runJobs(async () => jobs, { ...args, ...settings })
-  const [job] = jobs
-  if (exit === 0 && hasLedger && job?.store === undefined) await showResult(output, args)
-  return exit
-}
 
 /** The job file is part of the package. */
 function demoJobFile(): string {

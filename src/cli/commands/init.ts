@@ -12,53 +12,48 @@ import { jobTemplate } from '../../job/yaml/job-template.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { shellQuote } from '../../terminal/shell-quote.ts'
-import { defineCommand, type OptionValues, option } from '../command.ts'
+import { defineCommand, option } from '../command.ts'
 import { programName } from '../program-name.ts'
 import { type JobInputs, promptForJob } from '../prompt-job.ts'
-
-const options = [
-  option('chain <id>', 'EVM chain id or blockchain id'),
-  option('address <wallet>', 'Wallet, 0x… or 0x…=label (repeatable)', { repeatable: true }),
-  option('base-url <url>', 'Base URL of the service, or demo; or set WALLETLAKE_BASE_URL'),
-  option(
-    'api <name>',
-    `API of the service: ${APIS.join(', ')} (default: that of a known host, otherwise ${DEFAULT_API}); or set WALLETLAKE_API`,
-  ),
-  option('format <format>', `File format: ${FORMAT_NAMES.join(', ')} (default: ${FIELDS.format.default})`),
-  option('start-block <n>', 'First block (default: 0)'),
-  option('force', 'Overwrite an existing file'),
-]
-type InitArguments = OptionValues<typeof options>
 
 export const command = defineCommand({
   name: 'init',
   summary: 'Write a commented job file',
   description: 'Write a commented job file; on a terminal, prompt for missing values',
   arguments: [{ name: 'file', default: 'jobs/mine.yaml', description: 'Job file to write' }],
-  options,
+  options: [
+    option('chain <id>', 'EVM chain id or blockchain id'),
+    option('address <wallet>', 'Wallet, 0x… or 0x…=label (repeatable)', { repeatable: true }),
+    option('base-url <url>', 'Base URL of the service, or demo; or set WALLETLAKE_BASE_URL'),
+    option(
+      'api <name>',
+      `API of the service: ${APIS.join(', ')} (default: that of a known host, otherwise ${DEFAULT_API}); or set WALLETLAKE_API`,
+    ),
+    option('format <format>', `File format: ${FORMAT_NAMES.join(', ')} (default: ${FIELDS.format.default})`),
+    option('start-block <n>', 'First block (default: 0)'),
+    option('force', 'Overwrite an existing file'),
+  ],
   examples: [['init --chain 43114 --address 0x…=savings --base-url https://…', 'Without prompts']],
-  run: ({ file, ...args }) => init(file, args),
+  run: async ({ file, force = false, ...inputs }) => {
+    await requireNewFile(file, force)
+    const allInputs = await completeInputs(inputs)
+    const name = basename(file, extname(file))
+    const job = await readInlineJob({ overrides: { ...allInputs, name: slugOf(name) }, env: {} })
+    const text = jobTemplate({
+      file,
+      name: job.name === name ? undefined : job.name,
+      chain: job.chain,
+      format: job.format,
+      wallets: (allInputs.address ?? []).map(splitWallet),
+      baseUrl: job.service.baseUrl ?? '',
+      api: allInputs.api === undefined ? undefined : job.service.api,
+      startBlock: allInputs.startBlock === undefined ? undefined : job.startBlock,
+    })
+    await makeFolder(dirname(file))
+    await writeFile(file, text, { flag: force ? 'w' : 'wx' })
+    print(closingLines(file, job))
+  },
 })
-
-async function init(file: string, { force = false, ...inputs }: InitArguments): Promise<void> {
-  await requireNewFile(file, force)
-  const allInputs = await completeInputs(inputs)
-  const name = basename(file, extname(file))
-  const job = await readInlineJob({ overrides: { ...allInputs, name: slugOf(name) }, env: {} })
-  const text = jobTemplate({
-    file,
-    name: job.name === name ? undefined : job.name,
-    chain: job.chain,
-    format: job.format,
-    wallets: (allInputs.address ?? []).map(splitWallet),
-    baseUrl: job.service.baseUrl ?? '',
-    api: allInputs.api === undefined ? undefined : job.service.api,
-    startBlock: allInputs.startBlock === undefined ? undefined : job.startBlock,
-  })
-  await makeFolder(dirname(file))
-  await writeFile(file, text, { flag: force ? 'w' : 'wx' })
-  print(closingLines(file, job))
-}
 
 async function requireNewFile(file: string, force: boolean): Promise<void> {
   if (!['.yaml', '.yml'].includes(extname(file)))

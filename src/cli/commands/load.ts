@@ -55,37 +55,35 @@ export const command = defineCommand({
   epilogue: `The table walletlake_loads records which files were loaded. A later load adds
 new files and updates the rows of files that were replaced. Rows that did not
 change are not touched.`,
-  run: ({ output, ...args }) => load(output, args),
-})
-
-async function load(output: string | undefined, args: LoadArguments): Promise<void> {
-  const from = await manifestOrOutput(output, args.fromManifest)
-  const to = parseTargetUrl(targetOf(args), process.env)
-  const tables = args.tables && selectTables(splitNames(args.tables), { where: '--tables' })
-  if ('names' in to) return stdoutWriter().write(await printLoad(from, to, { ...args, tables }))
-  if (args.filesAt !== undefined)
-    throw usageError(
-      `--files-at is for bigquery and snowflake, and not for ${to.title}`,
-      'Leave it out: this target is sent the rows themselves.',
-    )
-  const interruption = { outcome: 'uncommitted changes are rolled back' }
-  await withSignals({ ...args, interruption }, async ({ log, signal }) => {
-    const { schema, prefix, source, commit, unescapeFormulas, memory } = args
-    const result = await loadInto(from, to, {
-      tables,
-      source,
-      commit,
-      unescapeFormulas,
-      memory,
-      namespace: { schema, prefix },
-      signal,
-      onNotice: log.info,
-      onFile: (name, rows) => log.info(`${name}: ${formatCount(rows, 'row')}`),
+  run: async ({ output, ...args }) => {
+    const from = await manifestOrOutput(output, args.fromManifest)
+    const to = parseTargetUrl(targetOf(args), process.env)
+    const tables = args.tables && selectTables(splitNames(args.tables), { where: '--tables' })
+    if ('names' in to) return stdoutWriter().write(await printLoad(from, to, { ...args, tables }))
+    if (args.filesAt !== undefined)
+      throw usageError(
+        `--files-at is for bigquery and snowflake, and not for ${to.title}`,
+        'Leave it out: this target is sent the rows themselves.',
+      )
+    const interruption = { outcome: 'uncommitted changes are rolled back' }
+    await withSignals({ ...args, interruption }, async ({ log, signal }) => {
+      const { schema, prefix, source, commit, unescapeFormulas, memory } = args
+      const result = await loadInto(from, to, {
+        tables,
+        source,
+        commit,
+        unescapeFormulas,
+        memory,
+        namespace: { schema, prefix },
+        signal,
+        onNotice: log.info,
+        onFile: (name, rows) => log.info(`${name}: ${formatCount(rows, 'row')}`),
+      })
+      if (args.json) printJson({ to: to.title, ...result })
+      else if (!args.quiet) print(summaryLines(result, to.title))
     })
-    if (args.json) printJson({ to: to.title, ...result })
-    else if (!args.quiet) print(summaryLines(result, to.title))
-  })
-}
+  },
+})
 
 async function manifestOrOutput(output: string | undefined, manifest: string | undefined): Promise<string> {
   if (manifest !== undefined && output === undefined) return manifest

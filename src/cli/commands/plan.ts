@@ -10,11 +10,9 @@ import { formatCount, formatInteger, formatRanges } from '../../terminal/format.
 import { print } from '../../terminal/print.ts'
 import { defineCommand, option } from '../command.ts'
 import {
-  type InlineJobArguments,
   inlineJobOptions,
   JOB_GROUPS,
   jobsArgument,
-  type Overrides,
   overrideOptions,
   readJobsOrInlineJob,
 } from '../options/jobs.ts'
@@ -36,45 +34,36 @@ export const command = defineCommand({
   ],
   groups: JOB_GROUPS,
   examples: [['plan jobs/mine.yaml', 'Before the first run or an incremental run']],
-  run: ({ jobs, ...args }) => plan(jobs, args),
-})
-
-type PlanArguments = Overrides &
-  InlineJobArguments & {
-    fresh?: boolean
-    lookback?: { lookbackBlocks?: number; lookbackMs?: number }
-    reconcile?: boolean
-  }
-
-async function plan(files: string[], args: PlanArguments): Promise<void> {
-  const jobs = await readJobsOrInlineJob(files, args)
-  if (args.reconcile) requireReconcilable(jobs)
-  const lookback = args.lookback && lookbackOf(args.lookback)
-  for (const job of jobs) {
-    requireFeatures(job)
-    const state = await inspectJob(job, { fresh: args.fresh, lookback })
-    const { wallets, blocks } = state
-    const unfinished = wallets.filter(({ remaining }) => remaining.length > 0)
-    const remainingText =
-      job.kind === 'blocks'
-        ? remainingBlocks(job, blocks)
-        : `${formatCount(unfinished.length, 'wallet')} of ${wallets.length}`
-    print(
-      `${job.name}: ${args.fresh ? 'starts over' : state.state}, ${remainingText} to read (chain ${job.chain}, output ${outputName(job)})`,
-    )
-    // Earlier runs tell nothing about the transactions of a lookback of another size.
-    const runs = lookback === undefined ? await readPastRuns(job.output) : []
-    const estimate = estimateRun(job, state, runs)
-    if (estimate.minRequests + (estimate.atomicRequests ?? 0) > 0)
-      print(estimateLines(estimate, job, state.manifest))
-    if (args.reconcile) print(await reconcileLine(job, state.manifest !== undefined))
-    if (blocks.length > 0) print(`  blocks ${formatRanges(blocks)}`)
-    for (const { address, label, remaining } of unfinished) {
-      const ranges = remaining.map(({ from, to }) => `[${from}, ${to ?? 'head'})`).join(' ')
-      print(`  ${address}  blocks ${ranges}${label === null ? '' : `  ${label}`}`)
+  run: async ({ jobs: files, ...args }) => {
+    const jobs = await readJobsOrInlineJob(files, args)
+    if (args.reconcile) requireReconcilable(jobs)
+    const lookback = args.lookback && lookbackOf(args.lookback)
+    for (const job of jobs) {
+      requireFeatures(job)
+      const state = await inspectJob(job, { fresh: args.fresh, lookback })
+      const { wallets, blocks } = state
+      const unfinished = wallets.filter(({ remaining }) => remaining.length > 0)
+      const remainingText =
+        job.kind === 'blocks'
+          ? remainingBlocks(job, blocks)
+          : `${formatCount(unfinished.length, 'wallet')} of ${wallets.length}`
+      print(
+        `${job.name}: ${args.fresh ? 'starts over' : state.state}, ${remainingText} to read (chain ${job.chain}, output ${outputName(job)})`,
+      )
+      // Earlier runs tell nothing about the transactions of a lookback of another size.
+      const runs = lookback === undefined ? await readPastRuns(job.output) : []
+      const estimate = estimateRun(job, state, runs)
+      if (estimate.minRequests + (estimate.atomicRequests ?? 0) > 0)
+        print(estimateLines(estimate, job, state.manifest))
+      if (args.reconcile) print(await reconcileLine(job, state.manifest !== undefined))
+      if (blocks.length > 0) print(`  blocks ${formatRanges(blocks)}`)
+      for (const { address, label, remaining } of unfinished) {
+        const ranges = remaining.map(({ from, to }) => `[${from}, ${to ?? 'head'})`).join(' ')
+        print(`  ${address}  blocks ${ranges}${label === null ? '' : `  ${label}`}`)
+      }
     }
-  }
-}
+  },
+})
 
 function remainingBlocks({ startBlock, endBlock = startBlock }: Job, blocks: readonly BlockRange[]): string {
   return `${formatCount(countBlocks(blocks), 'block')} of ${formatInteger(endBlock - startBlock)}`

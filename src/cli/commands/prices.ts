@@ -64,44 +64,32 @@ export const command = defineCommand({
     ['prices output/mine --year 2024 --out prices.csv', 'The coin only, from the data service'],
     ['prices output/mine --assume-pegs --out prices.csv', 'Also stablecoins and wrapped coins'],
   ],
-  run: ({ output, ...args }) => writePrices(output, args),
-})
-
-async function writePrices(outputArg: string, args: PricesArguments): Promise<void> {
-  const { out, currency, assumePegs, excludeSpam = false, tickers, opening, adjustments } = args
-  const { sources, ...given } = sourcesAndPeriod(args)
-  chooseFormat(out, { formats: ['csv'], fallback: 'csv' })
-  const located = await openOutput(outputArg, ['ledger', 'transactions'])
-  const { output } = located
-  const period = given.from === undefined && given.until === undefined ? await pastYear(output) : given
-  const csvFile = sources.find((name) => name.startsWith('csv:'))?.slice('csv:'.length)
-  const inputs = {
-    '--tickers': tickers,
-    '--opening': opening || undefined,
-    '--from': csvFile,
-    '--adjustments': adjustments,
-  }
-  const file = await openResultFile({ file: out, protectedPaths: { inputs, exports: [output] } })
-  await withAccess(located, args, sources.includes('service'), async (service, log) => {
-    const prices = out !== undefined && (await exists(out)) ? out : undefined
-    const settings = {
-      currency,
-      assumePegs,
-      excludeSpam,
-      tickers,
-      opening,
-      adjustments,
-      prices,
-      sources,
-      service,
+  run: async ({ output: outputArg, ...args }) => {
+    const { out, tickers, opening, adjustments } = args
+    const { sources, ...given } = sourcesAndPeriod(args)
+    chooseFormat(out, { formats: ['csv'], fallback: 'csv' })
+    const located = await openOutput(outputArg, ['ledger', 'transactions'])
+    const { output } = located
+    const period = given.from === undefined && given.until === undefined ? await pastYear(output) : given
+    const csvFile = sources.find((name) => name.startsWith('csv:'))?.slice('csv:'.length)
+    const inputs = {
+      '--tickers': tickers,
+      '--opening': opening || undefined,
+      '--from': csvFile,
+      '--adjustments': adjustments,
     }
-    const fetched = await requestPrices(output, { ...settings, ...period }, { log, file: out })
-    await file.write(priceFileText(fetched.lines))
-    await file.close()
-    if (fetched.error !== undefined) throw fetched.error
-    await warnIfIncomplete(output)
-  })
-}
+    const file = await openResultFile({ file: out, protectedPaths: { inputs, exports: [output] } })
+    await withAccess(located, args, sources.includes('service'), async (service, log) => {
+      const prices = out !== undefined && (await exists(out)) ? out : undefined
+      const settings = { ...args, from: undefined, ...period, prices, sources, service }
+      const fetched = await requestPrices(output, settings, { log, file: out })
+      await file.write(priceFileText(fetched.lines))
+      await file.close()
+      if (fetched.error !== undefined) throw fetched.error
+      await warnIfIncomplete(output)
+    })
+  },
+})
 
 /** The days of the only year of an export, if it has ended: a statement of it needs prices at its end. Nothing otherwise. */
 async function pastYear(output: string): Promise<{ from?: string; until?: string }> {
@@ -132,8 +120,8 @@ async function withAccess(
   const interruption = args.out === undefined ? STARTS_OVER : { outcome: 'received prices are kept' }
   const limits = { maxRequests: args.maxRequests, deadlineMs: args.deadline }
   if (!usesService)
-    return withSignals({ ...args, interruption }, ({ log, signal }) =>
-      work({ baseUrl: undefined, signal, onDetail: log.debug, onNotice: log.info, ...limits }, log),
+    return withSignals({ ...args, interruption }, ({ log, requests }) =>
+      work({ baseUrl: undefined, ...requests, ...limits }, log),
     )
   const access = { args, operation: 'transaction', isDataApiOnly: true, interruption } as const
   return withService(located, access, ({ service, log }) =>

@@ -5,7 +5,7 @@ import { type ChartTable, renderQueryChart } from '../../html-report/query-chart
 import { queryExport } from '../../read/query-export.ts'
 import type { QueryResult, ResultCell } from '../../read/query-result.ts'
 import { writeQueryResult } from '../../terminal/write-query-result.ts'
-import { defineCommand, type OptionValues, option } from '../command.ts'
+import { defineCommand, option } from '../command.ts'
 import { outputArgument, resultFormatOption } from '../options/export-options.ts'
 import { openLog } from '../options/log.ts'
 import { openOutput } from '../options/output-argument.ts'
@@ -16,19 +16,6 @@ import { warnIfRowsMissing } from '../warn-incomplete.ts'
 /** Default maximum of rows on a terminal. */
 const MAX_TERMINAL_ROWS = 100
 
-const options = [
-  resultFormatOption,
-  option(
-    'max-rows <count>',
-    `Maximum rows of a table (default: ${MAX_TERMINAL_ROWS} on a terminal, otherwise all)`,
-    { parse: parseRowCount },
-  ),
-  option('with <name=file>', 'CSV file of yours as a table of this name, with a header (repeatable)', {
-    repeatable: true,
-  }),
-  option('chart <file>', 'Also draw the result of the last statement, as lines or bars, into an HTML file'),
-]
-
 export const command = defineCommand({
   name: 'query',
   summary: 'Query an export with SQL',
@@ -38,7 +25,18 @@ export const command = defineCommand({
     outputArgument,
     { name: 'sql', description: 'One or more statements; if missing or -, they are read from stdin' },
   ],
-  options,
+  options: [
+    resultFormatOption,
+    option(
+      'max-rows <count>',
+      `Maximum rows of a table (default: ${MAX_TERMINAL_ROWS} on a terminal, otherwise all)`,
+      { parse: parseRowCount },
+    ),
+    option('with <name=file>', 'CSV file of yours as a table of this name, with a header (repeatable)', {
+      repeatable: true,
+    }),
+    option('chart <file>', 'Also draw the result of the last statement, as lines or bars, into an HTML file'),
+  ],
   examples: [
     [
       'query output/demo "select sum(value) from transactions"',
@@ -51,7 +49,35 @@ export const command = defineCommand({
     ['query output/demo --with users=users.csv < joined.sql', 'With a file of yours as a table'],
     ['query output/demo --chart days.html < days.sql', 'A chart of the result'],
   ],
-  run: ({ output, sql, ...args }) => query(output, sql, args),
+  run: async ({ output: outputArg, sql, format, maxRows, with: tables = [], chart }) => {
+    const files = csvTablesOf(tables)
+    chooseFormat(chart, { formats: ['html'], fallback: 'html' })
+    const terminalRows = process.stdout.isTTY ? MAX_TERMINAL_ROWS : undefined
+    const { output } = await openOutput(outputArg)
+    const inputs = Object.fromEntries([...files].map(([name, file]) => [`--with ${name}`, file]))
+    const page =
+      chart === undefined
+        ? undefined
+        : await openResultFile({ file: chart, protectedPaths: { inputs, exports: [output] } })
+    const sink = stdoutWriter()
+    const statementText = await readStatements(sql)
+    await warnIfRowsMissing(output)
+    let isFirst = true
+    let drawn: ChartTable = { columns: [], rows: [] }
+    for await (const result of queryExport(output, statementText, { tables: files })) {
+      if (!isFirst) await sink.write('\n')
+      isFirst = false
+      const rows: ResultCell[][] = []
+      const shown = page === undefined ? result : { ...result, batches: keepRows(result, rows) }
+      await writeQueryResult(shown, format, { ...sink, maxRows: maxRows ?? terminalRows })
+      warnOfRounding(result)
+      drawn = { columns: result.columns, rows }
+    }
+    if (page === undefined) return
+    await page.write(renderQueryChart(basename(chart ?? '', '.html'), drawn))
+    await page.close()
+    openLog({}).info(`chart: ${chart}`)
+  },
 })
 
 function parseRowCount(text: string): number {
@@ -59,40 +85,6 @@ function parseRowCount(text: string): number {
   throw usageError(
     `option '--max-rows <count>' argument '${text}' is invalid: expected a whole number of at least 1`,
   )
-}
-
-async function query(
-  outputArg: string,
-  sql: string | undefined,
-  { format, maxRows, with: tables = [], chart }: OptionValues<typeof options>,
-): Promise<void> {
-  const files = csvTablesOf(tables)
-  chooseFormat(chart, { formats: ['html'], fallback: 'html' })
-  const terminalRows = process.stdout.isTTY ? MAX_TERMINAL_ROWS : undefined
-  const { output } = await openOutput(outputArg)
-  const inputs = Object.fromEntries([...files].map(([name, file]) => [`--with ${name}`, file]))
-  const page =
-    chart === undefined
-      ? undefined
-      : await openResultFile({ file: chart, protectedPaths: { inputs, exports: [output] } })
-  const sink = stdoutWriter()
-  const statementText = await readStatements(sql)
-  await warnIfRowsMissing(output)
-  let isFirst = true
-  let drawn: ChartTable = { columns: [], rows: [] }
-  for await (const result of queryExport(output, statementText, { tables: files })) {
-    if (!isFirst) await sink.write('\n')
-    isFirst = false
-    const rows: ResultCell[][] = []
-    const shown = page === undefined ? result : { ...result, batches: keepRows(result, rows) }
-    await writeQueryResult(shown, format, { ...sink, maxRows: maxRows ?? terminalRows })
-    warnOfRounding(result)
-    drawn = { columns: result.columns, rows }
-  }
-  if (page === undefined) return
-  await page.write(renderQueryChart(basename(chart ?? '', '.html'), drawn))
-  await page.close()
-  openLog({}).info(`chart: ${chart}`)
 }
 
 /** Passes on the rows of a result and keeps them. */

@@ -11,7 +11,7 @@ import { ADJUSTMENT_COLUMNS, proposeAdjustments } from '../../verify/reconcile/p
 import { REBASE_PERIODS } from '../../verify/reconcile/rebase-income.ts'
 import type { ReconcileResult } from '../../verify/reconcile/reconcile.ts'
 import type { ReconciledBalance } from '../../verify/reconcile/verdict.ts'
-import { defineCommand, type OptionValues, option } from '../command.ts'
+import { defineCommand, option } from '../command.ts'
 import { openingLines } from '../file-warnings.ts'
 import {
   adjustmentsOption,
@@ -30,43 +30,41 @@ import { STARTS_OVER } from '../signals.ts'
 import { balanceCells, printableTable, roundAmount } from '../table-cells.ts'
 import { usageError } from '../usage-error.ts'
 
-const options = [
-  ...serviceOptions,
-  option(
-    'api <name>',
-    'API of the service (default: that of the export, or of a known host); or set WALLETLAKE_API',
-    { choices: APIS },
-  ),
-  walletOption,
-  option('sample <n>', 'Only this number of wallets, always the same ones', { parse: count() }),
-  openingOption,
-  adjustmentsOption,
-  acceptOption,
-  option(
-    'write-adjustments <file>',
-    'Write a new file for --adjustments that closes each difference, to check and complete',
-  ),
-  option(
-    'rebase-by <period>',
-    'With --write-adjustments: divide what rebasing tokens grew by (default: year; one request per wallet and period)',
-    { choices: REBASE_PERIODS },
-  ),
-  option('max-requests <n>', 'Stop after this many requests, with exit code 9 and without a verdict', {
-    parse: count(),
-  }),
-  option('bisect', 'Do not search for the transaction with which a difference begins', { negatable: true }),
-  option('all', 'Include balances that agree'),
-  resultFormatOption,
-  ...logOptions,
-]
-
 export const command = defineCommand({
   name: 'reconcile',
   summary: 'Compare the ledger with the balances that the service reports',
   description:
     'Compare the ledger of each wallet with the balances that the service reports after the last exported block; exit code 0 or 10. Where the native coin differs, find the first transaction after which it does. The verdict is stored as reconciliation.json in the output.',
   arguments: [outputArgument],
-  options,
+  options: [
+    ...serviceOptions,
+    option(
+      'api <name>',
+      'API of the service (default: that of the export, or of a known host); or set WALLETLAKE_API',
+      { choices: APIS },
+    ),
+    walletOption,
+    option('sample <n>', 'Only this number of wallets, always the same ones', { parse: count() }),
+    openingOption,
+    adjustmentsOption,
+    acceptOption,
+    option(
+      'write-adjustments <file>',
+      'Write a new file for --adjustments that closes each difference, to check and complete',
+    ),
+    option(
+      'rebase-by <period>',
+      'With --write-adjustments: divide what rebasing tokens grew by (default: year; one request per wallet and period)',
+      { choices: REBASE_PERIODS },
+    ),
+    option('max-requests <n>', 'Stop after this many requests, with exit code 9 and without a verdict', {
+      parse: count(),
+    }),
+    option('bisect', 'Do not search for the transaction with which a difference begins', { negatable: true }),
+    option('all', 'Include balances that agree'),
+    resultFormatOption,
+    ...logOptions,
+  ],
   examples: [
     ['reconcile output/mine', 'Compare all wallets'],
     ['reconcile output/mine --sample 50', 'Compare 50 wallets, with a fraction of the requests'],
@@ -75,52 +73,34 @@ export const command = defineCommand({
     ['reconcile output/mine --accept differences.csv', 'Without an error for these differences'],
     ['reconcile output/mine --write-adjustments adjustments.csv', 'A proposal for the books'],
   ],
-  run: ({ output, ...args }) => reconcile(output, args),
+  run: async ({ output: outputArg, ...args }) => {
+    const { wallet: wallets = [], opening, writeAdjustments: proposal, rebaseBy, format, quiet } = args
+    if (proposal !== undefined) await requireNewFile(proposal)
+    else if (rebaseBy !== undefined)
+      throw usageError('--rebase-by divides what --write-adjustments writes', 'Add --write-adjustments FILE.')
+    const located = await openOutput(outputArg, ['ledger', 'transactions'])
+    const access = { args, operation: 'balances', interruption: STARTS_OVER } as const
+    await withService(located, access, async ({ service, log }) => {
+      const request = {
+        ...args,
+        service: { ...service, maxRequests: args.maxRequests },
+        wallets,
+        rebaseBy: proposal === undefined ? undefined : (rebaseBy ?? 'year'),
+      }
+      const result = await reconcileAndStore(located, request, log)
+      log.warn(openingLines(opening, result.opening))
+      const isTable = format === 'table'
+      const table = isTable ? displayTable(result.rows) : exactTable(result.rows)
+      if (!isTable || result.rows.length > 0) await writeQueryResult(table, format, stdoutWriter())
+      const lines = [...(isTable ? causeLines(result) : []), ...verdictLines(result)]
+      if (isTable && !quiet) print(lines)
+      else log.info(lines)
+      if (proposal !== undefined) await propose(proposal, located, result, log)
+      const error = verdictError(result, located.name, isTable ? LISTED_FIX : COLUMN_FIX)
+      if (error !== undefined) throw error
+    })
+  },
 })
-
-async function reconcile(outputArg: string, args: OptionValues<typeof options>): Promise<void> {
-  const {
-    wallet: wallets = [],
-    sample,
-    opening,
-    adjustments,
-    accept,
-    all,
-    bisect,
-    format,
-    quiet = false,
-  } = args
-  const { writeAdjustments: proposal, rebaseBy } = args
-  if (proposal !== undefined) await requireNewFile(proposal)
-  else if (rebaseBy !== undefined)
-    throw usageError('--rebase-by divides what --write-adjustments writes', 'Add --write-adjustments FILE.')
-  const located = await openOutput(outputArg, ['ledger', 'transactions'])
-  const access = { args, operation: 'balances', interruption: STARTS_OVER } as const
-  await withService(located, access, async ({ service, log }) => {
-    const request = {
-      service: { ...service, maxRequests: args.maxRequests },
-      wallets,
-      sample,
-      opening,
-      adjustments,
-      accept,
-      all,
-      bisect,
-    }
-    const divided = proposal === undefined ? {} : { rebaseBy: rebaseBy ?? 'year' }
-    const result = await reconcileAndStore(located, { ...request, ...divided }, log)
-    log.warn(openingLines(opening, result.opening))
-    const isTable = format === 'table'
-    const table = isTable ? displayTable(result.rows) : exactTable(result.rows)
-    if (!isTable || result.rows.length > 0) await writeQueryResult(table, format, stdoutWriter())
-    const lines = [...(isTable ? causeLines(result) : []), ...verdictLines(result)]
-    if (isTable && !quiet) print(lines)
-    else log.info(lines)
-    if (proposal !== undefined) await propose(proposal, located, result, log)
-    const error = verdictError(result, located.name, isTable ? LISTED_FIX : COLUMN_FIX)
-    if (error !== undefined) throw error
-  })
-}
 
 /** A file that exists may contain lines of the user. */
 async function requireNewFile(file: string): Promise<void> {

@@ -2,54 +2,51 @@ import { ExportError } from '../../core/model/errors.ts'
 import { type ReindexResult, reindexOutput } from '../../reindex/reindex.ts'
 import { formatCount, formatInteger, presentLines } from '../../terminal/format.ts'
 import { print, printJson } from '../../terminal/print.ts'
-import { defineCommand, type OptionValues, option } from '../command.ts'
+import { defineCommand, option } from '../command.ts'
 import { outputArgument } from '../options/export-options.ts'
 import { logOptions } from '../options/log.ts'
 import { openOutput } from '../options/output-argument.ts'
 import { duration, runLimitOptions } from '../options/parsers.ts'
 import { serviceOptions, withService } from '../options/service.ts'
 
-const options = [
-  ...serviceOptions,
-  option('older-than <duration>', 'Also refresh metadata older than this, such as 30d or 12h', {
-    parse: duration,
-  }),
-  option('dry-run', 'List the tokens without sending requests'),
-  ...runLimitOptions,
-  ...logOptions,
-  option('json', 'Print a JSON summary on stdout'),
-]
-
 export const command = defineCommand({
   name: 'reindex',
   summary: 'Ask the service to refresh missing or old NFT metadata',
   arguments: [outputArgument],
-  options,
-  examples: [['reindex output/mine --dry-run', 'List the tokens that would be refreshed']],
-  run: ({ output, ...args }) => reindex(output, args),
-})
-
-async function reindex(outputArg: string, args: OptionValues<typeof options>): Promise<void> {
-  const { dryRun = false, json, quiet, maxRequests, deadline: deadlineMs, olderThan: olderThanMs } = args
-  const located = await openOutput(outputArg)
-  const { output, name } = located
-  const interruption = { outcome: 'requested tokens are not requested again' }
-  const noticeLevel = dryRun ? 'debug' : 'info'
-  const access = { args, isDataApiOnly: true, interruption, noticeLevel } as const
-  const { error, ...result } = await withService(located, access, ({ service }) =>
-    reindexOutput(output, {
-      service: { ...service, maxRequests, deadlineMs },
-      olderThanMs,
-      dryRun,
-      onToken: ({ address, id, reason }) => {
-        if (!json) print(`${address}/${id}  ${reason}`)
-      },
+  options: [
+    ...serviceOptions,
+    option('older-than <duration>', 'Also refresh metadata older than this, such as 30d or 12h', {
+      parse: duration,
     }),
-  )
-  if (json) printJson({ output: name, exit: error?.failure.exit ?? 0, dryRun, ...result })
-  else if (!quiet) print(summaryLines(result, name, dryRun))
-  if (error !== undefined) throw new ExportError(error.code, `${name}: ${error.message}`, { fix: error.fix })
-}
+    option('dry-run', 'List the tokens without sending requests'),
+    ...runLimitOptions,
+    ...logOptions,
+    option('json', 'Print a JSON summary on stdout'),
+  ],
+  examples: [['reindex output/mine --dry-run', 'List the tokens that would be refreshed']],
+  run: async ({ output: outputArg, ...args }) => {
+    const { dryRun = false, json, quiet, maxRequests, deadline: deadlineMs, olderThan: olderThanMs } = args
+    const located = await openOutput(outputArg)
+    const { output, name } = located
+    const interruption = { outcome: 'requested tokens are not requested again' }
+    const noticeLevel = dryRun ? 'debug' : 'info'
+    const access = { args, isDataApiOnly: true, interruption, noticeLevel } as const
+    const { error, ...result } = await withService(located, access, ({ service }) =>
+      reindexOutput(output, {
+        service: { ...service, maxRequests, deadlineMs },
+        olderThanMs,
+        dryRun,
+        onToken: ({ address, id, reason }) => {
+          if (!json) print(`${address}/${id}  ${reason}`)
+        },
+      }),
+    )
+    if (json) printJson({ output: name, exit: error?.failure.exit ?? 0, dryRun, ...result })
+    else if (!quiet) print(summaryLines(result, name, dryRun))
+    if (error !== undefined)
+      throw new ExportError(error.code, `${name}: ${error.message}`, { fix: error.fix })
+  },
+})
 
 /** Formats the result as lines of at most 80 columns, except for messages of the service. */
 function summaryLines(result: Omit<ReindexResult, 'error'>, output: string, dryRun: boolean): string[] {

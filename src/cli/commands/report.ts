@@ -8,7 +8,7 @@ import { serveReport } from '../../html-report/serve-report.ts'
 import { uploadSidecar } from '../../storage/open-store.ts'
 import { formatBytes, formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
-import { defineCommand, type OptionValues, option } from '../command.ts'
+import { defineCommand, option } from '../command.ts'
 import { autoPriceOptions, priceFileOf } from '../fetch-price-file.ts'
 import { warnUnmatched } from '../file-warnings.ts'
 import {
@@ -25,33 +25,31 @@ import { waitForStopSignal } from '../signals.ts'
 import { usageError } from '../usage-error.ts'
 import { warnIfRowsMissing } from '../warn-incomplete.ts'
 
-const options = [
-  option('out <file>', 'File to write (default: report.html in the output)'),
-  option('title <text>', 'Title of the report (default: the name of the job)'),
-  namesOption('counterparties, and wallets without a label'),
-  openingOption,
-  adjustmentsOption,
-  pricesOption('the fiat value of balances and fees'),
-  ...autoPriceOptions,
-  option('max-rows <count>', 'Maximum ledger rows in the report, newest first', {
-    default: String(REPORT_DEFAULTS.maxRows),
-    parse: parseRowCount,
-  }),
-  option('language <code>', 'Language of the report', { choices: LANGUAGE_NAMES, default: 'en' }),
-  option('links', 'Do not link hashes and addresses to the explorers of their chains', { negatable: true }),
-  option('open', 'Open the report in the browser'),
-  option('serve', 'Serve the report on this machine instead, and update it when the export changes', {
-    conflicts: ['out', 'open'],
-  }),
-]
-
 export const command = defineCommand({
   name: 'report',
   summary: 'Write an HTML report of an export',
   description:
     'Write an HTML report: what the wallets hold and what it is worth, what happened, a statement for each year, and whether the export is complete. The page works offline, makes no requests and cannot run untrusted text.',
   arguments: [{ ...outputsArgument(' are combined into one report'), required: true }],
-  options,
+  options: [
+    option('out <file>', 'File to write (default: report.html in the output)'),
+    option('title <text>', 'Title of the report (default: the name of the job)'),
+    namesOption('counterparties, and wallets without a label'),
+    openingOption,
+    adjustmentsOption,
+    pricesOption('the fiat value of balances and fees'),
+    ...autoPriceOptions,
+    option('max-rows <count>', 'Maximum ledger rows in the report, newest first', {
+      default: String(REPORT_DEFAULTS.maxRows),
+      parse: parseRowCount,
+    }),
+    option('language <code>', 'Language of the report', { choices: LANGUAGE_NAMES, default: 'en' }),
+    option('links', 'Do not link hashes and addresses to the explorers of their chains', { negatable: true }),
+    option('open', 'Open the report in the browser'),
+    option('serve', 'Serve the report on this machine instead, and update it when the export changes', {
+      conflicts: ['out', 'open'],
+    }),
+  ],
   examples: [
     ['report output/mine', 'Write output/mine/report.html'],
     ['report output/a output/b --out both.html', 'One report of two exports, such as of two chains'],
@@ -59,7 +57,33 @@ export const command = defineCommand({
     ['report output/mine --language de', 'In German'],
     ['report output/mine --serve', 'Follow an export that `run` or `watch` updates'],
   ],
-  run: ({ output, ...args }) => writeReport(output, args),
+  run: async ({ output: outputArgs, serve, open, ...args }) => {
+    chooseFormat(args.out, { formats: ['html'], fallback: 'html', fixes: PDF_FIX })
+    const outputs = await openOutputs(outputArgs)
+    const prices = await priceFileOf(outputs, { ...args, yearEnds: true })
+    const settings = { ...args, prices }
+    for (const { output } of outputs) await warnIfRowsMissing(output)
+    const folders = outputs.map(({ output }) => output) as [string, ...string[]]
+    if (serve) {
+      const served = await serveReport(folders, settings)
+      print(`report on ${served.url} (only on this machine); stop it with Ctrl-C`)
+      await waitForStopSignal()
+      return served.close()
+    }
+    if (settings.out !== undefined && fileOf(settings.out) === undefined)
+      return stdoutWriter().write((await renderReport(folders, settings)).page)
+    if (settings.out !== undefined) await announceFolder(settings.out)
+    const { file, bytes, rows } = await report(folders, settings)
+    const first = outputs[0]
+    const isUploaded = settings.out === undefined && first?.store !== undefined
+    if (isUploaded) await uploadSidecar(first, REPORT_FILE)
+    const log = openLog({})
+    log.info(
+      `wrote ${isUploaded ? `${first.name}/${REPORT_FILE}` : file} (${formatBytes(bytes)}, ${formatCount(rows, 'row')}): open it in a browser`,
+    )
+    await warnUnmatched(folders, settings)
+    if (open && !(await openInBrowser(file))) log.warn('no browser was found to open it with')
+  },
 })
 
 function parseRowCount(text: string): number {
@@ -72,45 +96,6 @@ function parseRowCount(text: string): number {
 /** How to get the page as PDF. */
 const PDF_FIX = {
   pdf: 'Name a file that ends in .html, and print it from a browser: chromium --headless --print-to-pdf=FILE.pdf FILE.html',
-}
-
-async function writeReport(
-  outputArgs: string[],
-  { serve, open, currency, maxRequests, ...args }: OptionValues<typeof options>,
-): Promise<void> {
-  chooseFormat(args.out, { formats: ['html'], fallback: 'html', fixes: PDF_FIX })
-  const outputs = await openOutputs(outputArgs)
-  const { prices: given, opening, adjustments } = args
-  const prices = await priceFileOf(outputs, {
-    prices: given,
-    opening,
-    adjustments,
-    currency,
-    maxRequests,
-    yearEnds: true,
-  })
-  const settings = { ...args, prices }
-  for (const { output } of outputs) await warnIfRowsMissing(output)
-  const folders = outputs.map(({ output }) => output) as [string, ...string[]]
-  if (serve) {
-    const served = await serveReport(folders, settings)
-    print(`report on ${served.url} (only on this machine); stop it with Ctrl-C`)
-    await waitForStopSignal()
-    return served.close()
-  }
-  if (settings.out !== undefined && fileOf(settings.out) === undefined)
-    return stdoutWriter().write((await renderReport(folders, settings)).page)
-  if (settings.out !== undefined) await announceFolder(settings.out)
-  const { file, bytes, rows } = await report(folders, settings)
-  const first = outputs[0]
-  const isUploaded = settings.out === undefined && first?.store !== undefined
-  if (isUploaded) await uploadSidecar(first, REPORT_FILE)
-  const log = openLog({})
-  log.info(
-    `wrote ${isUploaded ? `${first.name}/${REPORT_FILE}` : file} (${formatBytes(bytes)}, ${formatCount(rows, 'row')}): open it in a browser`,
-  )
-  await warnUnmatched(folders, settings)
-  if (open && !(await openInBrowser(file))) log.warn('no browser was found to open it with')
 }
 
 /** Command that opens a file in the default browser, by platform. Other platforms use xdg-open. */

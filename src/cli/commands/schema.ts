@@ -30,14 +30,12 @@ export const command = defineCommand({
   arguments: [{ name: 'name', description: 'Table name, or `job` for the JSON Schema of job files' }],
   options,
   examples: [['schema --sql postgres | psql', 'Create the tables in PostgreSQL']],
-  run: printSchema,
+  run: async (args) => {
+    process.stdout.write(
+      args.sql === undefined ? `${JSON.stringify(schemaJson(args), null, 2)}\n` : schemaSql(args),
+    )
+  },
 })
-
-async function printSchema(args: SchemaArguments): Promise<void> {
-  process.stdout.write(
-    args.sql === undefined ? `${JSON.stringify(schemaJson(args), null, 2)}\n` : schemaSql(args),
-  )
-}
 
 function schemaJson({ name: table, table: others, ...sqlOnly }: SchemaArguments): object {
   for (const name of ['naming', 'schema', 'prefix'] as const) {

@@ -49,24 +49,22 @@ export const command = defineCommand({
   description: 'Start the embedded data service with the demo chain',
   arguments: [],
   options,
-  run: serve,
+  run: async (args) => {
+    const { api, host, port, signature, webhookAddresses } = args
+    const webhookOption =
+      signature !== undefined ? 'signature' : webhookAddresses !== undefined ? 'webhook-addresses' : undefined
+    if (api !== 'data-api' && webhookOption !== undefined)
+      throw usageError(
+        `--${webhookOption} needs webhooks, which --api ${api} does not have`,
+        `Remove --${webhookOption}, or use --api data-api.`,
+      )
+    const listening = await listen(createDataService(optionsOf(args)), { host, port })
+    const what = api === 'data-api' ? 'data service' : `API of ${api}`
+    print(`${what} on ${listening.url} (demo chain 43114); stop it with Ctrl-C`)
+    await waitForStopSignal()
+    await listening.close()
+  },
 })
-
-async function serve(args: ServeArguments): Promise<void> {
-  const { api, host, port, signature, webhookAddresses } = args
-  const webhookOption =
-    signature !== undefined ? 'signature' : webhookAddresses !== undefined ? 'webhook-addresses' : undefined
-  if (api !== 'data-api' && webhookOption !== undefined)
-    throw usageError(
-      `--${webhookOption} needs webhooks, which --api ${api} does not have`,
-      `Remove --${webhookOption}, or use --api data-api.`,
-    )
-  const listening = await listen(createDataService(optionsOf(args)), { host, port })
-  const what = api === 'data-api' ? 'data service' : `API of ${api}`
-  print(`${what} on ${listening.url} (demo chain 43114); stop it with Ctrl-C`)
-  await waitForStopSignal()
-  await listening.close()
-}
 
 function describeQuirks(): string {
   const explorerQuirks = Object.entries(EXPLORER_QUIRKS).map(

@@ -90,22 +90,20 @@ export const command = defineCommand({
     ['statement output/mine --year 2024 --out 2024.xlsx', 'A workbook'],
     ['statement output/avalanche output/ethereum --year 2024 --format csv', 'Several chains'],
   ],
-  run: ({ output, ...args }) => printStatement(output, args),
+  run: async ({ output: outputArgs, ...given }) => {
+    const { currency, maxRequests, ...others } = given
+    const located = await openOutputs(outputArgs, ['ledger'])
+    const { from, until, opening, adjustments } = others
+    // Prices are requested only for a statement that can be made.
+    let settings = others
+    if (parseStatementPeriod({ from, until, ...others.year }) === undefined)
+      settings = { ...others, year: daysOfYear(await onlyYear(located.map(({ output }) => output))) }
+    const period = { from, until, ...settings.year }
+    const auto = { ...period, prices: settings.prices, opening, adjustments, currency, maxRequests }
+    const prices = await priceFileOf(located, auto)
+    await writeStatement(located, prices === undefined ? settings : { ...settings, prices })
+  },
 })
-
-async function printStatement(outputArgs: string[], given: StatementArguments): Promise<void> {
-  const { currency, maxRequests, ...others } = given
-  const located = await openOutputs(outputArgs, ['ledger'])
-  const { from, until, opening, adjustments } = others
-  // Prices are requested only for a statement that can be made.
-  let settings = others
-  if (parseStatementPeriod({ from, until, ...others.year }) === undefined)
-    settings = { ...others, year: daysOfYear(await onlyYear(located.map(({ output }) => output))) }
-  const period = { from, until, ...settings.year }
-  const auto = { ...period, prices: settings.prices, opening, adjustments, currency, maxRequests }
-  const prices = await priceFileOf(located, auto)
-  await writeStatement(located, prices === undefined ? settings : { ...settings, prices })
-}
 
 async function writeStatement(located: readonly LocatedOutput[], args: StatementArguments): Promise<void> {
   const { wallet: wallets = [], pricesNeeded, format: given, out, year, entryTypes, ...rest } = args

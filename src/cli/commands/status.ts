@@ -54,39 +54,37 @@ export const command = defineCommand({
     ['status jobs/mine.yaml', 'Progress of a job'],
     ['status output/mine --json', 'Progress of its output, as JSON'],
   ],
-  run: ({ targets, ...args }) => status(targets, args),
+  run: async ({ targets, ...args }) => {
+    if (args.queue !== undefined) return printQueueStatus(args.queue, args)
+    if (targets.length === 0)
+      throw usageError(
+        'status was given no job file and no output folder',
+        'Name one: status jobs/mine.yaml; or a queue: status --queue redis://host:6379.',
+      )
+    const outputs: string[] = []
+    for (const outputArg of targets) if (await isOutput(outputArg)) outputs.push(outputArg)
+    const files = targets.filter((outputArg) => !outputs.includes(outputArg))
+    const { json, queue, ...overrides } = args
+    const [override] = Object.keys(overrides)
+    if (outputs.length > 0 && override !== undefined)
+      throw usageError(
+        `--${override.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for job files, and ${outputs[0]} is an output`,
+        'Leave it out, or name the job file.',
+      )
+    const statuses: OutputStatus[] = []
+    for (const job of files.length === 0 ? [] : await readJobs(files, args)) {
+      const { inspected, ...outputStatus } = await inspectJobOutput(job)
+      statuses.push(outputStatus)
+      if (!args.json) print(statusLines(outputStatus, job, remainingText(job, inspected)))
+    }
+    for (const outputArg of outputs) {
+      const outputStatus = await inspectOutput(await locateOutput(outputArg))
+      statuses.push(outputStatus)
+      if (!args.json) print(statusLines(outputStatus))
+    }
+    if (args.json) printJson({ outputs: statuses.map(statusJson) })
+  },
 })
-
-async function status(targets: string[], args: Arguments): Promise<void> {
-  if (args.queue !== undefined) return printQueueStatus(args.queue, args)
-  if (targets.length === 0)
-    throw usageError(
-      'status was given no job file and no output folder',
-      'Name one: status jobs/mine.yaml; or a queue: status --queue redis://host:6379.',
-    )
-  const outputs: string[] = []
-  for (const outputArg of targets) if (await isOutput(outputArg)) outputs.push(outputArg)
-  const files = targets.filter((outputArg) => !outputs.includes(outputArg))
-  const { json, queue, ...overrides } = args
-  const [override] = Object.keys(overrides)
-  if (outputs.length > 0 && override !== undefined)
-    throw usageError(
-      `--${override.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for job files, and ${outputs[0]} is an output`,
-      'Leave it out, or name the job file.',
-    )
-  const statuses: OutputStatus[] = []
-  for (const job of files.length === 0 ? [] : await readJobs(files, args)) {
-    const { inspected, ...outputStatus } = await inspectJobOutput(job)
-    statuses.push(outputStatus)
-    if (!args.json) print(statusLines(outputStatus, job, remainingText(job, inspected)))
-  }
-  for (const outputArg of outputs) {
-    const outputStatus = await inspectOutput(await locateOutput(outputArg))
-    statuses.push(outputStatus)
-    if (!args.json) print(statusLines(outputStatus))
-  }
-  if (args.json) printJson({ outputs: statuses.map(statusJson) })
-}
 
 async function printQueueStatus(url: string, { json }: Arguments): Promise<void> {
   const { inspectQueue } = await import('../../cluster/inspect-queue.ts')

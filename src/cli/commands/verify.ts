@@ -24,17 +24,15 @@ export const command = defineCommand({
   description: 'Re-read every file of an export and check all of it; exit code 0 or 10',
   arguments: [outputArgument],
   options: [option('json', 'Print the result as one JSON object on stdout')],
-  run: ({ output, ...args }) => verify(output, args),
+  run: async ({ output: outputArg, json = false }) => {
+    const { output, name, store } = await openOutput(outputArg)
+    const verdict = await verifyOutput(output, { store })
+    const error = verdict.ok ? undefined : failureOf(name, verdict)
+    if (json) printJson(verdictJson(verdict, name, error?.failure.exit ?? 0))
+    else for (const line of verdictLines(name, verdict)) print(line)
+    if (error !== undefined) throw error
+  },
 })
-
-async function verify(outputArg: string, { json = false }: { json?: boolean }): Promise<void> {
-  const { output, name, store } = await openOutput(outputArg)
-  const verdict = await verifyOutput(output, { store })
-  const error = verdict.ok ? undefined : failureOf(name, verdict)
-  if (json) printJson(verdictJson(verdict, name, error?.failure.exit ?? 0))
-  else for (const line of verdictLines(name, verdict)) print(line)
-  if (error !== undefined) throw error
-}
 
 const COMMIT_FIX =
   'The files agree with the manifest. Run the job again: it commits what its Iceberg tables lack.'

@@ -15,8 +15,6 @@ import { parseConcurrency, readAccess } from '../options/service.ts'
 import { STARTS_OVER } from '../signals.ts'
 import { usageError } from '../usage-error.ts'
 
-type Action = 'list' | 'remove'
-
 const options = [
   option(
     'all-of-url <url>',
@@ -39,30 +37,28 @@ export const command = defineCommand({
     { name: 'job', description: 'Job file that the webhooks belong to' },
   ],
   options,
-  run: ({ action, job, ...args }) => webhooks(action, job, args),
+  run: async ({ action, job: file, ...args }) => {
+    const { access, find } = await selectWebhooks(file, args)
+    await withSignals({ ...args, interruption: STARTS_OVER }, async ({ log, signal, requests }) => {
+      const service = await openService({ ...access, ...requests })
+      try {
+        const webhooks = await find(service)
+        const active = webhooks.filter(({ status }) => status !== 'inactive')
+        if (action === 'list') return printWebhooks(webhooks, args)
+        const removed = await Promise.all(
+          active.map(async (webhook) => ({
+            ...webhook,
+            status: await deleteOrEmptyWebhook(service.client, webhook, signal),
+          })),
+        )
+        printWebhooks(removed, args)
+        reportRemovals(removed, log)
+      } finally {
+        await service.close()
+      }
+    })
+  },
 })
-
-async function webhooks(action: Action, file: string | undefined, args: WebhooksArguments): Promise<void> {
-  const { access, find } = await selectWebhooks(file, args)
-  await withSignals({ ...args, interruption: STARTS_OVER }, async ({ log, signal }) => {
-    const service = await openService({ ...access, signal, onDetail: log.debug, onNotice: log.info })
-    try {
-      const webhooks = await find(service)
-      const active = webhooks.filter(({ status }) => status !== 'inactive')
-      if (action === 'list') return printWebhooks(webhooks, args)
-      const removed = await Promise.all(
-        active.map(async (webhook) => ({
-          ...webhook,
-          status: await deleteOrEmptyWebhook(service.client, webhook, signal),
-        })),
-      )
-      printWebhooks(removed, args)
-      reportRemovals(removed, log)
-    } finally {
-      await service.close()
-    }
-  })
-}
 
 type WebhookSelection = { access: ServiceAccess; find: (service: OpenedService) => Promise<FoundWebhook[]> }
 
@@ -80,10 +76,9 @@ async function selectWebhooks(
     const matchesUrl = ({ url }: { url: string }) => `${url}/`.startsWith(`${allOfUrl}/`)
     const find = async ({ client, signal }: OpenedService) =>
       (await findWebhooks(client, matchesUrl, signal)) ?? cannotList()
-    const concurrency =
-      args.concurrency === undefined ? {} : { concurrency: parseConcurrency(args.concurrency) }
-    const { concurrency: _, ...others } = args
-    return { access: await readAccess({ ...others, ...concurrency }), find }
+    const { concurrency: given, ...others } = args
+    const concurrency = given === undefined ? undefined : parseConcurrency(given)
+    return { access: await readAccess(others, { concurrency }), find }
   }
   const job = await readSingleJob(file, args)
   const belongsToJob = await webhookMatcherOf(job)

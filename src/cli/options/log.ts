@@ -34,15 +34,22 @@ function withProgramName({ code, lines, fix }: ExportError): ExportError {
   return new ExportError(code, lines, { fix: fix.replace(/\bwalletlake (?=[a-z-])/g, `${programName()} `) })
 }
 
-/** Runs `work` with a log on stderr and an abort signal that SIGINT and SIGTERM trigger. */
+/** The log of a command, and what its requests need: a signal that SIGINT and SIGTERM trigger, and where they report. */
+export type CommandTools = {
+  log: Log
+  signal: AbortSignal
+  requests: { signal: AbortSignal; onDetail: Log['debug']; onNotice: Log['info'] }
+}
+
+/** Runs `work` with a log on stderr. */
 export async function withSignals<T>(
   { interruption, ...args }: LogArguments & { interruption?: Interruption | undefined },
-  work: (tools: { log: Log; signal: AbortSignal }) => Promise<T>,
+  work: (tools: CommandTools) => Promise<T>,
 ): Promise<T> {
   const log = openLog(args)
   const { signal, dispose } = abortOnSignals(log, interruption)
   try {
-    return await work({ log, signal })
+    return await work({ log, signal, requests: { signal, onDetail: log.debug, onNotice: log.info } })
   } finally {
     dispose()
   }

@@ -11,7 +11,7 @@ import { type OptionValues, option } from '../command.ts'
 import type { Interruption } from '../signals.ts'
 import { usageError } from '../usage-error.ts'
 import { keyOptions, readCredentials } from './credentials.ts'
-import { type LogArguments, withSignals } from './log.ts'
+import { type CommandTools, type LogArguments, withSignals } from './log.ts'
 import type { LocatedOutput } from './output-argument.ts'
 import { count } from './parsers.ts'
 
@@ -91,14 +91,7 @@ type AccessOptions = {
   noticeLevel?: 'info' | 'debug'
 }
 
-type ServiceTools = {
-  service: ServiceAccess & {
-    signal: AbortSignal
-    onDetail: (message: string) => void
-    onNotice: (message: string) => void
-  }
-  log: Log
-}
+type ServiceTools = { service: ServiceAccess & CommandTools['requests']; log: Log }
 
 /** Runs `work` with the service that an output was read from, a log, and a signal that SIGINT and SIGTERM trigger. */
 export function withService<T>(
@@ -107,9 +100,9 @@ export function withService<T>(
   work: (tools: ServiceTools) => Promise<T>,
 ): Promise<T> {
   const { args, interruption, noticeLevel = 'info' } = options
-  return withSignals({ ...args, interruption }, async ({ log, signal }) => {
+  return withSignals({ ...args, interruption }, async ({ log, requests }) => {
     const access = await readAccessOfOutput(located, options, log[noticeLevel])
-    return work({ service: { ...access, signal, onDetail: log.debug, onNotice: log.info }, log })
+    return work({ service: { ...access, ...requests }, log })
   })
 }
 
