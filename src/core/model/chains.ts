@@ -6,23 +6,11 @@ type Chain = {
   /** Symbol of the native coin. */
   symbol: string
   /** Address of a block explorer with the paths `/tx/` and `/address/`, to which reports link. */
-  explorer?: string
+  explorer?: string | undefined
   /** Other names of the chain, in lower case and without spaces or punctuation. `name` is matched as well. */
-  aliases?: readonly string[]
+  aliases: readonly string[]
   /** Blockchain id in the Avalanche network, which the service accepts and returns as well. */
   blockchainId?: string
-  /**
-   * Contracts that present the native coin as an ERC-20 token, in lower case. Their Transfer events duplicate
-   * movements that the native value, the internal transactions or the fee already contain.
-   */
-  coinContracts?: readonly string[]
-  /**
-   * Contracts that wrap the native coin one to one (WETH9 and its copies), in lower case. They emit no Transfer event
-   * when they do, so the ledger adds the movement of the token. Contracts whose Transfer events already contain it are
-   * not listed: WETH of Arbitrum, Scroll and zkSync Era, and wS of Sonic. Some of these also have `depositTo` and
-   * `withdrawTo`, whose token belongs to another account than the coin.
-   */
-  wrappedCoins?: readonly string[]
   /** Only the C-Chain: the network whose X-Chain and P-Chain it exchanges coins with by atomic transactions. */
   atomic?: AtomicNetwork
 }
@@ -35,192 +23,103 @@ type AtomicNetwork = {
   coinAsset: string
 }
 
-/** System contract of Polygon for its native coin. */
-const POLYGON_COIN = '0x0000000000000000000000000000000000001010'
-/** System contract `L2BaseToken` of zkSync Era. */
-const ZKSYNC_COIN = '0x000000000000000000000000000000000000800a'
+/** The lines of a table as lists of cells. */
+const cellsOf = (table: string, separator: string | RegExp) =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(separator))
 
-/** Predeployed WETH9 of OP Stack chains. */
-const OP_STACK_WETH = '0x4200000000000000000000000000000000000006'
+const listsById = (table: string): ReadonlyMap<string, readonly string[]> =>
+  new Map(cellsOf(table, /\s+/).map(([id = '', ...list]) => [id, list]))
 
-/** To add a chain, add a line. */
-const CHAINS: readonly Chain[] = [
-  {
-    id: '1',
-    name: 'Ethereum',
-    symbol: 'ETH',
-    explorer: 'https://etherscan.io',
-    aliases: ['eth', 'ethereummainnet', 'mainnet'],
-    wrappedCoins: ['0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2'],
-  },
-  {
-    id: '10',
-    name: 'OP Mainnet',
-    symbol: 'ETH',
-    explorer: 'https://optimistic.etherscan.io',
-    aliases: ['optimism', 'op'],
-    wrappedCoins: [OP_STACK_WETH],
-  },
-  {
-    id: '25',
-    name: 'Cronos',
-    symbol: 'CRO',
-    explorer: 'https://explorer.cronos.org',
-    wrappedCoins: ['0x5c7f8a570d578ed84e63fdfa7b1ee72deae1ae23'],
-  },
-  {
-    id: '56',
-    name: 'BNB Smart Chain',
-    symbol: 'BNB',
-    explorer: 'https://bscscan.com',
-    aliases: ['bsc', 'bnb', 'binance', 'bnbchain'],
-    wrappedCoins: ['0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c'],
-  },
-  {
-    id: '97',
-    name: 'BNB Smart Chain Testnet',
-    symbol: 'BNB',
-    explorer: 'https://testnet.bscscan.com',
-    wrappedCoins: ['0xae13d989dac2f0debff460ac112a837c89baa7cd'],
-  },
-  {
-    id: '100',
-    name: 'Gnosis',
-    symbol: 'xDAI',
-    explorer: 'https://gnosisscan.io',
-    aliases: ['xdai', 'gnosischain'],
-    wrappedCoins: ['0xe91d153e0b41518a2ce8dd3d7944fa863463a97d'],
-  },
-  {
-    id: '137',
-    name: 'Polygon PoS',
-    symbol: 'POL',
-    explorer: 'https://polygonscan.com',
-    aliases: ['polygon', 'matic'],
-    coinContracts: [POLYGON_COIN],
-    wrappedCoins: ['0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270'],
-  },
-  { id: '146', name: 'Sonic', symbol: 'S', explorer: 'https://sonicscan.org' },
-  {
-    id: '204',
-    name: 'opBNB',
-    symbol: 'BNB',
-    explorer: 'https://opbnbscan.com',
-    wrappedCoins: [OP_STACK_WETH],
-  },
-  { id: '280', name: 'zkSync Era Goerli', symbol: 'ETH', coinContracts: [ZKSYNC_COIN] },
-  {
-    id: '300',
-    name: 'zkSync Era Sepolia',
-    symbol: 'ETH',
-    explorer: 'https://sepolia.explorer.zksync.io',
-    coinContracts: [ZKSYNC_COIN],
-  },
-  {
-    id: '324',
-    name: 'zkSync Era',
-    symbol: 'ETH',
-    explorer: 'https://explorer.zksync.io',
-    coinContracts: [ZKSYNC_COIN],
-  },
-  {
-    id: '1284',
-    name: 'Moonbeam',
-    symbol: 'GLMR',
-    explorer: 'https://moonscan.io',
-    wrappedCoins: ['0xacc15dc74880c9944775448304b263d191c6077f'],
-  },
-  {
-    id: '5000',
-    name: 'Mantle',
-    symbol: 'MNT',
-    explorer: 'https://mantlescan.xyz',
-    wrappedCoins: ['0x78c1b0c915c4faa5fffa6cabf0219da63d7f4cb8'],
-  },
-  {
-    id: '8453',
-    name: 'Base',
-    symbol: 'ETH',
-    explorer: 'https://basescan.org',
-    wrappedCoins: [OP_STACK_WETH],
-  },
-  {
-    id: '17000',
-    name: 'Holesky',
-    symbol: 'ETH',
-    explorer: 'https://holesky.etherscan.io',
-    wrappedCoins: ['0x94373a4919b3240d86ea41593d5eba789fef3848'],
-  },
-  {
-    id: '42161',
-    name: 'Arbitrum One',
-    symbol: 'ETH',
-    explorer: 'https://arbiscan.io',
-    aliases: ['arbitrum', 'arb'],
-  },
-  { id: '42170', name: 'Arbitrum Nova', symbol: 'ETH', explorer: 'https://nova.arbiscan.io' },
-  { id: '42220', name: 'Celo', symbol: 'CELO', explorer: 'https://celoscan.io' },
-  {
-    id: '43113',
-    name: 'Avalanche Fuji',
-    symbol: 'AVAX',
-    explorer: 'https://testnet.snowtrace.io',
-    aliases: ['fuji', 'avalanchetestnet'],
+/**
+ * Contracts that present the native coin as an ERC-20 token, in lower case, by chain id. Their Transfer events duplicate
+ * movements that the native value, the internal transactions or the fee already contain.
+ */
+const COIN_CONTRACTS = listsById(`
+  137    0x0000000000000000000000000000000000001010
+  280    0x000000000000000000000000000000000000800a
+  300    0x000000000000000000000000000000000000800a
+  324    0x000000000000000000000000000000000000800a
+  80001  0x0000000000000000000000000000000000001010
+  80002  0x0000000000000000000000000000000000001010
+`)
+
+/**
+ * Contracts that wrap the native coin one to one (WETH9 and its copies), in lower case, by chain id. They emit no Transfer
+ * event when they do, so the ledger adds the movement of the token. Contracts whose Transfer events already contain it are
+ * not listed: WETH of Arbitrum, Scroll and zkSync Era, and wS of Sonic. Some of these also have `depositTo` and
+ * `withdrawTo`, whose token belongs to another account than the coin.
+ */
+const WRAPPED_COINS = listsById(`
+  1        0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2
+  10       0x4200000000000000000000000000000000000006
+  25       0x5c7f8a570d578ed84e63fdfa7b1ee72deae1ae23
+  56       0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c
+  97       0xae13d989dac2f0debff460ac112a837c89baa7cd
+  100      0xe91d153e0b41518a2ce8dd3d7944fa863463a97d
+  137      0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270
+  204      0x4200000000000000000000000000000000000006
+  1284     0xacc15dc74880c9944775448304b263d191c6077f
+  5000     0x78c1b0c915c4faa5fffa6cabf0219da63d7f4cb8
+  8453     0x4200000000000000000000000000000000000006
+  17000    0x94373a4919b3240d86ea41593d5eba789fef3848
+  43113    0xd00ae08403b9bbb9124bb305c09058e32c39a48c
+  43114    0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7
+  59144    0xe5d7c2a44ffddf6b295a15c148167daaaf5cf34f
+  81457    0x4300000000000000000000000000000000000004
+  7777777  0x4200000000000000000000000000000000000006
+  11155111 0xfff9976782d46cc05630d1f6ebab18b2324d6b14 0x7b79995e5f793a07bc00c21412e50ecae098e7f9
+`)
+
+const AVALANCHE: Readonly<Record<string, Pick<Chain, 'blockchainId' | 'atomic'>>> = {
+  '43113': {
     blockchainId: 'yH8D7ThNJkxmtkuv2jgBa4P1Rn3Qpr4pPr7QYNfcdoS6k6HWp',
-    wrappedCoins: ['0xd00ae08403b9bbb9124bb305c09058e32c39a48c'],
     atomic: { name: 'fuji', coinAsset: 'U8iRqJoiJm8xZHAacmvYyZVwqQx6uDNtQeP3CQ6fcgQk3JqnK' },
   },
-  {
-    id: '43114',
-    name: 'Avalanche C-Chain',
-    symbol: 'AVAX',
-    explorer: 'https://snowtrace.io',
-    aliases: ['avalanche', 'avax', 'cchain', 'avalanchemainnet'],
+  '43114': {
     blockchainId: '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5',
-    wrappedCoins: ['0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'],
     atomic: { name: 'mainnet', coinAsset: 'FvwEAhmxKfeiG8SnEvq42hc6whRyY3EFYAvebMqDNDGCgxN5Z' },
   },
-  {
-    id: '59144',
-    name: 'Linea',
-    symbol: 'ETH',
-    explorer: 'https://lineascan.build',
-    wrappedCoins: ['0xe5d7c2a44ffddf6b295a15c148167daaaf5cf34f'],
-  },
-  { id: '80001', name: 'Polygon Mumbai', symbol: 'POL', coinContracts: [POLYGON_COIN] },
-  {
-    id: '80002',
-    name: 'Polygon Amoy',
-    symbol: 'POL',
-    explorer: 'https://amoy.polygonscan.com',
-    coinContracts: [POLYGON_COIN],
-  },
-  {
-    id: '81457',
-    name: 'Blast',
-    symbol: 'ETH',
-    explorer: 'https://blastscan.io',
-    wrappedCoins: ['0x4300000000000000000000000000000000000004'],
-  },
-  { id: '534352', name: 'Scroll', symbol: 'ETH', explorer: 'https://scrollscan.com' },
-  {
-    id: '7777777',
-    name: 'Zora',
-    symbol: 'ETH',
-    explorer: 'https://explorer.zora.energy',
-    wrappedCoins: [OP_STACK_WETH],
-  },
-  {
-    id: '11155111',
-    name: 'Sepolia',
-    symbol: 'ETH',
-    explorer: 'https://sepolia.etherscan.io',
-    wrappedCoins: [
-      '0xfff9976782d46cc05630d1f6ebab18b2324d6b14',
-      '0x7b79995e5f793a07bc00c21412e50ecae098e7f9',
-    ],
-  },
-]
+}
+
+/** Id, name, symbol, explorer and aliases. To add a chain, add a line. */
+const CHAINS: readonly Chain[] = cellsOf(
+  `
+  1        | Ethereum                | ETH  | https://etherscan.io               | eth ethereummainnet mainnet
+  10       | OP Mainnet              | ETH  | https://optimistic.etherscan.io    | optimism op
+  25       | Cronos                  | CRO  | https://explorer.cronos.org
+  56       | BNB Smart Chain         | BNB  | https://bscscan.com                | bsc bnb binance bnbchain
+  97       | BNB Smart Chain Testnet | BNB  | https://testnet.bscscan.com
+  100      | Gnosis                  | xDAI | https://gnosisscan.io              | xdai gnosischain
+  137      | Polygon PoS             | POL  | https://polygonscan.com            | polygon matic
+  146      | Sonic                   | S    | https://sonicscan.org
+  204      | opBNB                   | BNB  | https://opbnbscan.com
+  280      | zkSync Era Goerli       | ETH
+  300      | zkSync Era Sepolia      | ETH  | https://sepolia.explorer.zksync.io
+  324      | zkSync Era              | ETH  | https://explorer.zksync.io
+  1284     | Moonbeam                | GLMR | https://moonscan.io
+  5000     | Mantle                  | MNT  | https://mantlescan.xyz
+  8453     | Base                    | ETH  | https://basescan.org
+  17000    | Holesky                 | ETH  | https://holesky.etherscan.io
+  42161    | Arbitrum One            | ETH  | https://arbiscan.io                | arbitrum arb
+  42170    | Arbitrum Nova           | ETH  | https://nova.arbiscan.io
+  42220    | Celo                    | CELO | https://celoscan.io
+  43113    | Avalanche Fuji          | AVAX | https://testnet.snowtrace.io       | fuji avalanchetestnet
+  43114    | Avalanche C-Chain       | AVAX | https://snowtrace.io               | avalanche avax cchain avalanchemainnet
+  59144    | Linea                   | ETH  | https://lineascan.build
+  80001    | Polygon Mumbai          | POL
+  80002    | Polygon Amoy            | POL  | https://amoy.polygonscan.com
+  81457    | Blast                   | ETH  | https://blastscan.io
+  534352   | Scroll                  | ETH  | https://scrollscan.com
+  7777777  | Zora                    | ETH  | https://explorer.zora.energy
+  11155111 | Sepolia                 | ETH  | https://sepolia.etherscan.io
+`,
+  /\s*\|\s*/,
+).map(([id = '', name = '', symbol = '', explorer, aliases = '']) => {
+  return { id, name, symbol, explorer, aliases: aliases.match(/\S+/g) ?? [], ...AVALANCHE[id] }
+})
 
 const BY_ID: ReadonlyMap<string, Chain> = new Map(CHAINS.map((chain) => [chain.id, chain]))
 const ID_BY_BLOCKCHAIN_ID = new Map(
@@ -240,17 +139,15 @@ export function chainIdByName(name: string): string | undefined {
 const normalizeName = (word: string) => word.toLowerCase().replace(/[^a-z0-9]/g, '')
 
 const ID_BY_NAME: ReadonlyMap<string, string> = new Map(
-  CHAINS.flatMap(({ id, name, aliases = [] }) =>
+  CHAINS.flatMap(({ id, name, aliases }) =>
     [normalizeName(name), ...aliases].map((word) => [word, id] as const),
   ),
 )
 
 /** Contracts of this chain that present the native coin as a token. */
 export function coinContractsOf(chain: string): readonly string[] {
-  return chainOf(chain)?.coinContracts ?? NONE
+  return COIN_CONTRACTS.get(chainIdOf(chain)) ?? []
 }
-
-const NONE: readonly string[] = []
 
 /** The network of a chain that has atomic transactions, by any spelling of its id; undefined for all other chains. */
 export function atomicNetworkOf(chain: string): AtomicNetwork | undefined {
@@ -281,7 +178,7 @@ export type WrapSettings = {
 /** The wrapped native coin of a job: that of its chain in the table, and the contracts that the job adds; undefined if there are none. */
 export function wrappedCoinOf({ chain, wrappedCoins, nativeSymbol }: WrapSettings): WrappedCoin | undefined {
   const entry = chainOf(chain)
-  const contracts = [...(entry?.wrappedCoins ?? NONE), ...(wrappedCoins ?? NONE)]
+  const contracts = [...(WRAPPED_COINS.get(chainIdOf(chain)) ?? []), ...(wrappedCoins ?? [])]
   if (contracts.length === 0) return undefined
   const coin = entry?.symbol ?? nativeSymbol ?? null
   return { contracts, symbol: coin === null ? null : `W${coin.toUpperCase()}` }
