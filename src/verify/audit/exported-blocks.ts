@@ -1,11 +1,9 @@
+import { fillTable } from '../../core/duckdb/fill-table.ts'
 import { quoteLiteral } from '../../core/platform/sql.ts'
 import type { Dataset } from '../../read/dataset.ts'
 import type { ExportedTransaction } from './compare-block.ts'
 
 type Wallet = { address: string; fromBlock: number; toBlock: number }
-
-/** Rows per INSERT statement. */
-const ROWS_PER_INSERT = 5_000
 
 /** Selects up to `count` blocks in which the export has a native transaction from or to a wallet, sampled by seed. */
 export async function sampleExportedBlocks(
@@ -13,12 +11,7 @@ export async function sampleExportedBlocks(
   { wallets, count, seed }: { wallets: readonly Wallet[]; count: number; seed: number },
 ): Promise<number[]> {
   const { run, all, collect } = output
-  await run('CREATE TABLE wallets (address VARCHAR)')
-  await insert(
-    output,
-    'wallets',
-    wallets.map(({ address }) => quoteLiteral(address)),
-  )
+  await fillTable(run, 'wallets (address VARCHAR)', wallets, ({ address }) => `(${quoteLiteral(address)})`)
   await collect(
     'active (block BIGINT)',
     'transactions',
@@ -36,8 +29,7 @@ export async function sampleExportedBlocks(
 /** Loads the rows of these blocks (default: all) for `readExportedTransactions`. */
 export async function loadExportedTransactions(output: Dataset, blocks?: readonly number[]): Promise<void> {
   const { run, collect } = output
-  await run('CREATE TABLE chosen (block BIGINT)')
-  await insert(output, 'chosen', (blocks ?? []).map(String))
+  await fillTable(run, 'chosen (block BIGINT)', blocks ?? [], (block) => `(${block})`)
   const number = 'CAST(block_number AS BIGINT)'
   const where = blocks === undefined ? '' : `WHERE ${number} IN (SELECT block FROM chosen)`
   // block_timestamp is text in CSV and a timestamp in Parquet.
@@ -93,11 +85,4 @@ function toExported(row: Record<string, unknown>, hasWalletTable: boolean): Expo
 
 function textOrNull(cell: unknown): string | null {
   return typeof cell === 'string' ? cell : null
-}
-
-async function insert({ run }: Dataset, table: string, values: readonly string[]): Promise<void> {
-  for (let at = 0; at < values.length; at += ROWS_PER_INSERT) {
-    const batch = values.slice(at, at + ROWS_PER_INSERT).map((value) => `(${value})`)
-    await run(`INSERT INTO ${table} VALUES ${batch.join(', ')}`)
-  }
 }

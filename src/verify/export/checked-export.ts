@@ -47,21 +47,6 @@ export function expectNoRow(
   return expectNone(checkedExport, sql, (row) => `${rowLocation(checkedExport, table, row)}: ${problem(row)}`)
 }
 
-/** Rows per INSERT statement. */
-const BATCH = 5000
-
-/** Inserts one row per item into a scratch table; `toValues` formats an item as an SQL row. */
-export async function fillTable<T>(
-  { run }: Pick<ScratchDatabase, 'run'>,
-  table: string,
-  { items, toValues }: { items: readonly T[]; toValues: (item: T) => string },
-): Promise<void> {
-  for (let at = 0; at < items.length; at += BATCH) {
-    const values = items.slice(at, at + BATCH).map(toValues)
-    await run(`INSERT INTO ${table} VALUES ${values.join(', ')}`)
-  }
-}
-
 /** Formats a row's location as `<path> row <n>`; the first row after the header is 1. */
 function rowLocation({ manifest }: CheckedExport, table: TableName, { f, r }: ResultRow): string {
   return `${manifest.tables[table]?.files[Number(f)]?.path ?? table} row ${r}`

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
+import { fillTable } from '../../core/duckdb/fill-table.ts'
 import type { Coverage, Manifest, ManifestBlocks } from '../../core/model/manifest.ts'
 import { isFormula } from '../../core/platform/csv-text.ts'
 import { quoteLiteral } from '../../core/platform/sql.ts'
 import { hasEscapedText } from '../../formats/index.ts'
 import type { Findings } from '../../read/findings.ts'
 import type { ResultRow, ScratchDatabase } from '../../read/scratch-database.ts'
-import { type CheckedExport, expectNoRow, fillTable } from './checked-export.ts'
+import { type CheckedExport, expectNoRow } from './checked-export.ts'
 
 /**
  * Checks that coverage is consistent with itself and the job: addresses sorted and unique, block ranges those of the
@@ -63,11 +64,12 @@ function lastBlockEnd({ coverage, tables }: Manifest): number {
 /** Creates the scratch table `wallets` from the manifest's coverage, each with the end of its rows. */
 export async function createWalletsTable(database: ScratchDatabase, manifest: Manifest): Promise<void> {
   const end = lastBlockEnd(manifest)
-  await database.run('CREATE TABLE wallets (address VARCHAR, to_block BIGINT)')
-  await fillTable(database, 'wallets', {
-    items: manifest.coverage,
-    toValues: (wallet) => `(${quoteLiteral(wallet.address)}, ${rowsEnd(wallet, end)})`,
-  })
+  await fillTable(
+    database.run,
+    'wallets (address VARCHAR, to_block BIGINT)',
+    manifest.coverage,
+    (wallet) => `(${quoteLiteral(wallet.address)}, ${rowsEnd(wallet, end)})`,
+  )
 }
 
 /** Checks rows against coverage: known wallets only, the recorded number of transactions, no block before the first one. */
@@ -158,11 +160,12 @@ function checkMissing({ fromBlock, toBlock, missing }: ManifestBlocks, findings:
 export async function checkMissingBlocks(checkedExport: CheckedExport): Promise<void> {
   const missing = checkedExport.manifest.blocks?.missing ?? []
   if (missing.length === 0 || !checkedExport.completeTables.has('transactions')) return
-  await checkedExport.database.run('CREATE TABLE missing (a BIGINT, b BIGINT)')
-  await fillTable(checkedExport.database, 'missing', {
-    items: missing,
-    toValues: ({ fromBlock, toBlock }) => `(${fromBlock}, ${toBlock})`,
-  })
+  await fillTable(
+    checkedExport.database.run,
+    'missing (a BIGINT, b BIGINT)',
+    missing,
+    ({ fromBlock, toBlock }) => `(${fromBlock}, ${toBlock})`,
+  )
   await expectNoRow(
     checkedExport,
     'transactions',
@@ -188,11 +191,12 @@ export async function checkJobSettings(checkedExport: CheckedExport): Promise<vo
 }
 
 async function checkLabels(checkedExport: CheckedExport): Promise<void> {
-  await checkedExport.database.run('CREATE TABLE labels (address VARCHAR, label VARCHAR)')
-  await fillTable(checkedExport.database, 'labels', {
-    items: checkedExport.manifest.coverage.filter(({ label }) => label !== undefined),
-    toValues: ({ address, label }) => `(${quoteLiteral(address)}, ${label ? quoteLiteral(label) : 'NULL'})`,
-  })
+  await fillTable(
+    checkedExport.database.run,
+    'labels (address VARCHAR, label VARCHAR)',
+    checkedExport.manifest.coverage.filter(({ label }) => label !== undefined),
+    ({ address, label }) => `(${quoteLiteral(address)}, ${label ? quoteLiteral(label) : 'NULL'})`,
+  )
   for (const name of ['wallet_transactions', 'ledger'] as const) {
     if (!checkedExport.completeTables.has(name)) continue
     await expectNoRow(

@@ -1,7 +1,8 @@
+import { fillTable } from '../../core/duckdb/fill-table.ts'
 import { quoteLiteral } from '../../core/platform/sql.ts'
 import type { TableName } from '../../core/table/index.ts'
 import { ATOMIC_ENTRIES } from './atomic.ts'
-import { type CheckedExport, completeTablesOf, fillTable } from './checked-export.ts'
+import { type CheckedExport, completeTablesOf } from './checked-export.ts'
 
 /** The fact tables that ledger rows come from. */
 export const SOURCES = [
@@ -189,12 +190,15 @@ async function wrapEntriesSql(
 ): Promise<string | undefined> {
   if (manifest.job.wraps !== 'ledger' || !sources.some((source) => COIN_SOURCES.includes(source)))
     return undefined
-  await database.run('CREATE TABLE wrapped_coins (chain VARCHAR, contract VARCHAR)')
-  for (const chain of await chainsOf(database, sources))
-    await fillTable(database, 'wrapped_coins', {
-      items: [...(WRAPPED_COINS[chain] ?? []), ...(manifest.job.wrappedCoins ?? [])],
-      toValues: (contract) => `(${quoteLiteral(chain)}, ${quoteLiteral(contract)})`,
-    })
+  const ofJob = manifest.job.wrappedCoins ?? []
+  await fillTable(
+    database.run,
+    'wrapped_coins (chain VARCHAR, contract VARCHAR)',
+    (await chainsOf(database, sources)).flatMap((chain) =>
+      [...(WRAPPED_COINS[chain] ?? []), ...ofJob].map((contract) => [chain, contract]),
+    ),
+    (pair) => `(${pair.map(quoteLiteral).join(', ')})`,
+  )
   const hasTransactions = sources.includes('transactions')
   const hasEvents = sources.includes('erc20_transfers')
   return [WRAP, UNWRAP]

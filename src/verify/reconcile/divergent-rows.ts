@@ -1,3 +1,4 @@
+import { fillTable } from '../../core/duckdb/fill-table.ts'
 import { quoteLiteral } from '../../core/platform/sql.ts'
 import type { Dataset } from '../../read/dataset.ts'
 
@@ -29,9 +30,12 @@ export async function readDivergentTransactions(
   places: readonly WalletBlock[],
 ): Promise<ReadonlyMap<string, DivergentTransaction[]>> {
   if (places.length === 0) return new Map()
-  await run('CREATE OR REPLACE TABLE places (wallet VARCHAR, block BIGINT)')
-  const values = places.map(({ wallet, block }) => `(${quoteLiteral(wallet)}, ${block})`)
-  await run(`INSERT INTO places VALUES ${values.join(', ')}`)
+  await fillTable(
+    run,
+    'places (wallet VARCHAR, block BIGINT)',
+    places,
+    ({ wallet, block }) => `(${quoteLiteral(wallet)}, ${block})`,
+  )
   await collect(
     'moved (wallet VARCHAR, block BIGINT, hash VARCHAR, entry VARCHAR, value VARCHAR)',
     'ledger',
