@@ -54,8 +54,8 @@ function commandOf(argv: readonly string[]): string | undefined {
 }
 
 /** Reports an error on stderr and returns its exit code. */
-export function reportFailure(thrown: unknown, argv: readonly string[]): number {
-  const error = toExportError(thrown)
+export function reportFailure(cause: unknown, argv: readonly string[]): number {
+  const error = toExportError(cause)
   const at = argv.indexOf('--log-format')
   const json = argv.includes('--log-format=json') || (at >= 0 && argv[at + 1] === 'json')
   const log = openLog({ logFormat: json ? 'json' : 'pretty', quiet: true })

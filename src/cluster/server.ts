@@ -210,9 +210,9 @@ export async function openServer({ url: address, password }: QueueAddress): Prom
  * Converts an error that Redis answers to QUEUE_UNAVAILABLE with a fix; returns any other error as it is. Another program
  * may use the same keys, and the server may be full.
  */
-export function toQueueError(thrown: unknown): unknown {
-  const isAnswer = thrown instanceof Error && thrown.name === 'ReplyError'
-  return isAnswer ? queueError('the queue cannot be used', thrown) : thrown
+export function toQueueError(error: unknown): unknown {
+  const isAnswer = error instanceof Error && error.name === 'ReplyError'
+  return isAnswer ? queueError('the queue cannot be used', error) : error
 }
 
 function queueError(problem: string, cause: unknown): ExportError {
@@ -249,8 +249,8 @@ const FIXES: readonly { pattern: RegExp; fix: string }[] = [
  * The message of an error. An AggregateError (several addresses) has no message, so those of its errors are
  * joined.
  */
-function errorMessage(thrown: unknown): string {
-  if (thrown instanceof AggregateError && thrown.message === '')
-    return thrown.errors.map(errorMessage).join(', ')
-  return thrown instanceof Error ? thrown.message : String(thrown)
+function errorMessage(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '')
+    return error.errors.map(errorMessage).join(', ')
+  return error instanceof Error ? error.message : String(error)
 }

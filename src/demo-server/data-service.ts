@@ -88,7 +88,7 @@ export type DataServiceOptions = {
   /** Runs a function after a delay. @default setTimeout */
   scheduleAfter?: ScheduleAfter | undefined
   /** Receives the errors behind 500 responses, which contain no details themselves, and the errors of a replay. */
-  onInternalError?: ((thrown: unknown) => void) | undefined
+  onInternalError?: ((error: unknown) => void) | undefined
 }
 
 type ReplayOptions = {

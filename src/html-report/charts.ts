@@ -50,24 +50,11 @@ function drawDays(chart: DayChart, size: keyof typeof SIZES, text: Text): Html {
   const { width, height } = SIZES[size]
   const { separators } = text.messages
   const { days, totals, layers = [], isOld = [] } = chart
-  const y = valueScale(totals, { top: TOP, bottom: height - BELOW, count: size === 'small' ? 2 : 4 })
-  const labels = y.ticks.map((value) => formatTick(value, separators))
-  const left =
-    Math.ceil(
-      largest(
-        labels.map(({ length }) => length),
-        1,
-      ) * CHARACTER_WIDTH,
-    ) +
-    GAP +
-    4
+  const y = valueAxis(totals, { width, bottom: height - BELOW, count: size === 'small' ? 2 : 4 }, separators)
+  const { left } = y
   const [first = 0, last = 1] = [days[0], days.at(-1)]
   const x = scaleUtc([first * DAY_MS, Math.max(last, first + 1) * DAY_MS], [left, width - 4])
   const at = (day: number) => round(x((days[day] ?? 0) * DAY_MS))
-  const grid = y.ticks.map((value, tick) => {
-    const place = round(y.at(value))
-    return html`<line class="${value === 0 ? 'axis' : 'grid'}" x1="${left}" x2="${width}" y1="${place}" y2="${place}"/><text class="end" x="${left - GAP}" y="${place + 4}">${labels[tick]}</text>`
-  })
   const indexes = days.map((_, day) => day)
   const areas = stack<number, number>()
     .keys(layers.map((_, layer) => layer))
@@ -91,12 +78,31 @@ function drawDays(chart: DayChart, size: keyof typeof SIZES, text: Text): Html {
   const dashed = pathOf(
     (day) => Boolean(isOld[day] || isOld[day + 1] || isOld[day - 1]) && isOld.includes(true),
   )
-  const marks = html`${grid}${timeAxis(x, { left, right: width, bottom: height - BELOW }, text)}${areas}<path class="line" d="${solid}"/><path class="line old" d="${dashed}"/>`
+  const marks = html`${y.grid}${timeAxis(x, { left, right: width, bottom: height - BELOW }, text)}${areas}<path class="line" d="${solid}"/><path class="line old" d="${dashed}"/>`
   return svgHtml({ width, height }, chart.description, marks)
 }
 
+type ValueAxis = { width: number; bottom: number; count: number }
+
+/** A scale of values, its lines with labels at their left, and where these end. */
+export function valueAxis(
+  values: readonly number[],
+  { width, bottom, count }: ValueAxis,
+  separators: Separators,
+) {
+  const { ticks, at } = valueScale(values, { top: TOP, bottom, count })
+  const labels = ticks.map((value) => formatTick(value, separators))
+  const lengths = labels.map(({ length }) => length)
+  const left = largest(lengths, 1) * CHARACTER_WIDTH + GAP + 4
+  const lines = ticks.map((value, tick) => {
+    const place = at(value)
+    return html`<line class="${value === 0 ? 'axis' : 'grid'}" x1="${left}" x2="${width}" y1="${place}" y2="${place}"/><text class="end" x="${left - GAP}" y="${place + 4}">${labels[tick]}</text>`
+  })
+  return { at, left, grid: html`${lines}` }
+}
+
 /** A scale from zero, or from the lowest value if that is negative, and its ticks. */
-export function valueScale(
+function valueScale(
   values: readonly number[],
   { top, bottom, count }: { top: number; bottom: number; count: number },
 ) {
@@ -118,7 +124,7 @@ const UNITS = [
 ] as const
 
 /** Formats the value of a tick: `2.5k`, `12M`, `3e+21`. */
-export function formatTick(value: number, separators: Separators): string {
+function formatTick(value: number, separators: Separators): string {
   const size = Math.abs(value)
   if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(0).replace('-', '−')
   const [factor, unit] = UNITS.find(([least]) => size >= least) ?? [1, '']

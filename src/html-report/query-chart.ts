@@ -3,7 +3,7 @@ import { scaleBand, scaleUtc } from 'd3-scale'
 import { line } from 'd3-shape'
 import { ExportError } from '../core/model/errors.ts'
 import { largest, smallest } from '../core/platform/extremes.ts'
-import { formatTick, round, svgHtml, valueScale } from './charts.ts'
+import { round, svgHtml, valueAxis } from './charts.ts'
 import { type Html, html, shortName } from './html.ts'
 import { textIn } from './messages/text.ts'
 import { STYLE } from './style.ts'
@@ -24,7 +24,7 @@ const PAGE_STYLE = `${STYLE}${COLORS.map((color, at) => `.line.q${at}{stroke:${c
 const MAX_BARS = 60
 const MAX_POINTS = 5_000
 
-const [WIDTH, HEIGHT, TOP, BELOW] = [880, 320, 12, 90]
+const [WIDTH, HEIGHT, BELOW] = [880, 320, 90]
 
 /**
  * Renders a page with a chart of a result, and its exact values: lines if the first column consists of days or times, else
@@ -78,28 +78,15 @@ function numberOf(cell: Cell): number {
   return cell === null || !Number.isFinite(value) ? 0 : value
 }
 
-type Scale = ReturnType<typeof valueScale> & { left: number; grid: Html }
-
-function scaleOf(values: readonly (readonly number[])[]): Scale {
-  const y = valueScale(values.flat(), { top: TOP, bottom: HEIGHT - BELOW, count: 5 })
-  const { separators } = textIn('en').messages
-  const labels = y.ticks.map((value) => formatTick(value, separators))
-  const left =
-    largest(
-      labels.map(({ length }) => length),
-      1,
-    ) *
-      7 +
-    12
-  const grid = y.ticks.map((value, tick) => {
-    const place = y.at(value)
-    return html`<line class="${value === 0 ? 'axis' : 'grid'}" x1="${left}" x2="${WIDTH}" y1="${place}" y2="${place}"/><text class="end" x="${left - 8}" y="${place + 4}">${labels[tick]}</text>`
-  })
-  return { ...y, left, grid: html`${grid}` }
-}
+const axisOf = (values: readonly (readonly number[])[]) =>
+  valueAxis(
+    values.flat(),
+    { width: WIDTH, bottom: HEIGHT - BELOW, count: 5 },
+    textIn('en').messages.separators,
+  )
 
 function lines(times: readonly number[], values: readonly (readonly number[])[]): Html {
-  const y = scaleOf(values)
+  const y = axisOf(values)
   const first = smallest(times, times[0] ?? 0)
   const last = largest(times, first)
   const x = scaleUtc([first, Math.max(last, first + 1)], [y.left, WIDTH - 8])
@@ -119,7 +106,7 @@ function lines(times: readonly number[], values: readonly (readonly number[])[])
 }
 
 function bars(rows: readonly (readonly Cell[])[], values: readonly (readonly number[])[]): Html {
-  const y = scaleOf(values)
+  const y = axisOf(values)
   const groups = scaleBand(
     rows.map((_, row) => row),
     [y.left, WIDTH],

@@ -84,8 +84,8 @@ async function handleRequest(
   try {
     const page = await pages()
     response.writeHead(200, headers).end(page)
-  } catch (thrown) {
-    const { message, fix } = toExportError(thrown)
+  } catch (error) {
+    const { message, fix } = toExportError(error)
     response
       .writeHead(503, { ...headers, 'content-type': 'text/plain; charset=utf-8' })
       .end(`${message}\n${fix}\n`)

@@ -130,15 +130,15 @@ function openFiles(folder: string, watch: ExportWatch, manifest: Manifest) {
     await checkContent({ name, path, bytes, sha256 })
     return path
   }
-  const errorFor = async ({ path }: ManifestFile, thrown: unknown) => {
+  const errorFor = async ({ path }: ManifestFile, error: unknown) => {
     if (await watch.isReplaced()) return exportReplacedError(folder)
     const scratch = await opened?.catch(() => undefined)
     const knownError =
-      thrown instanceof ExportError ? thrown : toScratchError(thrown, scratch?.scratchFolder ?? tmpdir())
+      error instanceof ExportError ? error : toScratchError(error, scratch?.scratchFolder ?? tmpdir())
     if (knownError !== undefined) return knownError
-    const message = (thrown as Error).message.replaceAll(`${scratch?.folder ?? folder}/`, '')
+    const message = (error as Error).message.replaceAll(`${scratch?.folder ?? folder}/`, '')
     const { at, reason } = readingProblem(message)
-    return unreadableFileError(`${path}${at}`, reason, thrown)
+    return unreadableFileError(`${path}${at}`, reason, error)
   }
   const eachSource = async (
     table: TableName,
@@ -152,8 +152,8 @@ function openFiles(folder: string, watch: ExportWatch, manifest: Manifest) {
         file = await openDataFile(await checkedPath(listed, root), format, scratchFolder)
         if (file.maxRowBytes <= SHORT_ROW_BYTES) await limitMemory(STATEMENT_MEMORY_BYTES)
         await run(statement(sourceSql(file, columns)))
-      } catch (thrown) {
-        throw await errorFor(listed, thrown)
+      } catch (error) {
+        throw await errorFor(listed, error)
       } finally {
         await limitMemory()
         await file?.close()
@@ -223,8 +223,8 @@ function createStream(
         for await (const batch of batches)
           if (insert === undefined) yield batch.map((cells) => toRow(scale(cells)))
           else yield insert(batch.map((cells) => scale(cells))).map(toRow)
-      } catch (thrown) {
-        throw await errorFor(listed, thrown)
+      } catch (error) {
+        throw await errorFor(listed, error)
       }
     }
     const last = insert?.() ?? []

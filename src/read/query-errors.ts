@@ -21,22 +21,22 @@ export type QueryErrorContext = {
 }
 
 /** Converts DuckDB's errors: USAGE for the statement, VERIFY_FAILED or OUTPUT_FAILED for a file. */
-export async function rethrowQueryError(thrown: unknown, context: QueryErrorContext): Promise<never> {
+export async function rethrowQueryError(error: unknown, context: QueryErrorContext): Promise<never> {
   const { folder, path, types } = context
-  const knownError = thrown instanceof ExportError ? thrown : toScratchError(thrown, dirname(path))
+  const knownError = error instanceof ExportError ? error : toScratchError(error, dirname(path))
   if (knownError !== undefined) throw knownError
-  const { message } = thrown as Error
+  const { message } = error as Error
   const engineMessage = message
     .replace(/^Failed to extract statements: /, '')
     .replaceAll(`${path}/`, '')
     .trim()
   const usage = (text: string, fix: string) =>
-    new ExportError('USAGE', splitLines(text), { cause: thrown, fix })
+    new ExportError('USAGE', splitLines(text), { cause: error, fix })
   const notWhole = engineMessage.indexOf(NOT_AN_INTEGER)
   if (notWhole >= 0) throw usage(engineMessage.slice(notWhole), UNITS_FIX)
   if (STRING_DECIMALS.test(engineMessage))
     throw usage('units needs a whole number of decimals, such as 18', UNITS_FIX)
-  if (engineMessage.includes(ORDER_KEY)) throw orderedUseError(types, thrown)
+  if (engineMessage.includes(ORDER_KEY)) throw orderedUseError(types, error)
   const notExact = engineMessage.indexOf(NOT_EXACT)
   if (notExact >= 0 && context.refusal !== undefined) throw context.refusal
   if (notExact >= 0) throw usage(engineMessage.slice(notExact), OVERFLOW_FIX)
@@ -50,7 +50,7 @@ export async function rethrowQueryError(thrown: unknown, context: QueryErrorCont
     throw context.refusal ?? usage(engineMessage, FIX)
   const { at, reason } = readingProblem(engineMessage)
   const file = at === '' ? folder : (CSV_FILE.exec(engineMessage)?.[1] ?? folder)
-  throw unreadableFileError(`${file}${at}`, reason, thrown)
+  throw unreadableFileError(`${file}${at}`, reason, error)
 }
 
 /** What the text of decimals causes within the macro of `units`. */

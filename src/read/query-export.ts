@@ -47,9 +47,9 @@ export async function* queryExport(
   const watch = await watchExport(folder)
   try {
     yield* queryFiles(folder, sql, options)
-  } catch (thrown) {
-    const isDamage = thrown instanceof ExportError && thrown.code === 'VERIFY_FAILED'
-    throw isDamage && (await watch.isReplaced()) ? exportReplacedError(folder) : thrown
+  } catch (error) {
+    const isDamage = error instanceof ExportError && error.code === 'VERIFY_FAILED'
+    throw isDamage && (await watch.isReplaced()) ? exportReplacedError(folder) : error
   }
 }
 
@@ -78,7 +78,7 @@ async function* queryFiles(
   let exactness: ExactnessCheck | undefined
   try {
     const errorContext: QueryErrorContext = { folder, path: database.folder, refusal }
-    const rethrow = (thrown: unknown) => rethrowQueryError(thrown, errorContext)
+    const rethrow = (error: unknown) => rethrowQueryError(error, errorContext)
     const statements = splitStatements(sql)
     for (const [name, file] of tables) await loadCsv(database, name, file)
     const fitsMost = refusal !== undefined
@@ -107,9 +107,9 @@ async function* queryFiles(
         : resultOf(result, { rethrow, types: typesShownBy(tokens) })
     }
     for (const tokens of statements) {
-      const started = await start(tokens).catch((thrown: unknown) => {
-        if (refusal === undefined && thrown instanceof OrderedUseError) return thrown
-        throw thrown
+      const started = await start(tokens).catch((error: unknown) => {
+        if (refusal === undefined && error instanceof OrderedUseError) return error
+        throw error
       })
       if (!(started instanceof OrderedUseError)) yield started
       else yield* queryFiles(folder, tokens.map(({ text }) => text).join(''), { tables }, started)

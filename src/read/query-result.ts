@@ -26,7 +26,7 @@ export type TypesShown = 'within text' | 'as whole cells' | 'none'
 
 type ResultOptions = {
   /** Converts an error of DuckDB. */
-  rethrow: (thrown: unknown) => Promise<never>
+  rethrow: (error: unknown) => Promise<never>
   types: TypesShown
 }
 
@@ -75,13 +75,13 @@ export async function planResult(
   return { columns: [{ name: 'plan', isNumber: false, isRounded: false }], batches }
 }
 
-type ConversionContext = { toCell: DuckDBValueConverter<Json>; rethrow: (thrown: unknown) => Promise<never> }
+type ConversionContext = { toCell: DuckDBValueConverter<Json>; rethrow: (error: unknown) => Promise<never> }
 
 async function* batchesOf(result: DuckDBResult, { toCell, rethrow }: ConversionContext) {
   try {
     for await (const rows of result.yieldConvertedRows(toCell)) yield rows
-  } catch (thrown) {
-    await rethrow(thrown)
+  } catch (error) {
+    await rethrow(error)
   }
 }
 

@@ -15,7 +15,7 @@ export async function readManifest(folder: string, findings: Findings): Promise<
   const special = await findSpecialEntry(folder)
   if (!findings.expect(special === undefined, () => `${special}, which no export contains`)) return
   const path = join(folder, MANIFEST_FILE)
-  const content = await readManifestText(path).catch((thrown) => failureCode(path, thrown))
+  const content = await readManifestText(path).catch((error) => failureCode(path, error))
   if (!findings.expect(typeof content === 'string', () => `manifest.json: cannot be read (${content})`))
     return
   const text = content as string
@@ -39,8 +39,8 @@ export async function readManifest(folder: string, findings: Findings): Promise<
   return manifest
 }
 
-function failureCode(path: string, thrown: NodeJS.ErrnoException): { code: string; toString(): string } {
-  if (diskFix(thrown.code) === PERMISSION_FIX) throw diskError(`cannot read ${path}`, thrown)
-  const code = thrown.code ?? thrown.message
+function failureCode(path: string, error: NodeJS.ErrnoException): { code: string; toString(): string } {
+  if (diskFix(error.code) === PERMISSION_FIX) throw diskError(`cannot read ${path}`, error)
+  const code = error.code ?? error.message
   return { code, toString: () => code }
 }

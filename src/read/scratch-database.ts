@@ -46,8 +46,8 @@ export async function openScratchDatabase(output: string): Promise<ScratchDataba
     const folder = join(scratchFolder, 'output')
     await symlink(await realpath(output), folder, 'junction')
     /** Errors of the temporary folder are not errors of the export. */
-    const rethrow = (thrown: unknown): never => {
-      throw toScratchError(thrown, scratchFolder) ?? thrown
+    const rethrow = (error: unknown): never => {
+      throw toScratchError(error, scratchFolder) ?? error
     }
     const spillFolder = join(scratchFolder, 'spill')
     const database = await openOwnDatabase({ memory: `${MAX_MEMORY_BYTES}B`, spillFolder }).catch(rethrow)
@@ -66,9 +66,9 @@ export async function openScratchDatabase(output: string): Promise<ScratchDataba
         await rm(scratchFolder, { recursive: true, force: true })
       },
     }
-  } catch (thrown) {
+  } catch (error) {
     await rm(scratchFolder, { recursive: true, force: true })
-    throw thrown
+    throw error
   }
 }
 

@@ -70,8 +70,8 @@ async function requestReindex(token: Token, { tools, result, pause }: Requesting
     await tools.reindex(token)
     result.counts.accepted += 1
     await recordOutcome('accepted')
-  } catch (thrown) {
-    const error = toExportError(thrown)
+  } catch (cause) {
+    const error = toExportError(cause)
     const outcome = outcomeOf(error)
     if (outcome === undefined) {
       result.error ??= error

@@ -48,7 +48,7 @@ class DebouncedScheduler implements RunScheduler {
   #running = Promise.resolve()
   #cancelEvent: (() => void) | undefined
   #cancelCatchUp: (() => void) | undefined
-  #fail: (thrown: unknown) => void = () => {}
+  #fail: (error: unknown) => void = () => {}
   readonly #options: RunSchedulerOptions
 
   constructor(options: RunSchedulerOptions) {

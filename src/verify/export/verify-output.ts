@@ -88,10 +88,10 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
     // A run removes replaced files, so a missing file may be no fault of either export.
     const outcome = await verifyOnce(folder, options).then(
       (verdict) => ({ isGood: verdict.ok, end: () => verdict }),
-      (thrown: unknown) => ({
+      (error: unknown) => ({
         isGood: false,
         end: (): never => {
-          throw thrown
+          throw error
         },
       }),
     )
