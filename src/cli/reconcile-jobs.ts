@@ -5,7 +5,7 @@ import type { RunStats } from '../core/model/run-stats.ts'
 import { UNKNOWN_NAMES } from '../core/model/unknowns.ts'
 import { unitsUsedToday } from '../export/open-request-context.ts'
 import type { RunResult } from '../export/run.ts'
-import type { RunLimits } from '../http/run-limits.ts'
+import type { Usage } from '../http/run-limits.ts'
 import { outputName } from '../storage/bucket-url.ts'
 import { uploadSidecar } from '../storage/open-store.ts'
 import { formatCount, formatInteger, presentLines } from '../terminal/format.ts'
@@ -36,12 +36,11 @@ import { usageError } from './usage-error.ts'
 
 export type ReconcileRule = Pick<ReconcileOptions, 'accept' | 'onlyChanged'>
 
-type ReconcileContext = {
-  args: { json?: boolean; quiet?: boolean }
+export type ReconcileContext = {
+  args: { json?: boolean; quiet?: boolean; maxRequests?: number; reconcile?: ReconcileRule | undefined }
   credentials: Credentials
-  rule: ReconcileRule
-  /** The limit on requests, and those that the run has sent. */
-  limits: Pick<RunLimits, 'maxRequests' | 'usage'>
+  /** The requests that the run has sent. */
+  usage: Usage
   log: Log
   signal: AbortSignal
 }
@@ -96,13 +95,14 @@ function hasNewDoubts(stats: RunStats): boolean {
 
 async function reconcileJob(
   job: Job,
-  { args, credentials, rule, limits, log, signal }: ReconcileContext,
+  { args, credentials, usage, log, signal }: ReconcileContext,
 ): Promise<ExportError | undefined> {
   const { output, store, concurrency } = job
   const located = await fetchIfRemote({ output, store, job }, ['ledger', 'transactions'])
   const service = {
     ...job.service,
-    ...limits,
+    maxRequests: args.maxRequests,
+    usage,
     ...credentials,
     concurrency,
     unitsUsedToday: await unitsUsedToday([output]),
@@ -111,7 +111,7 @@ async function reconcileJob(
     onDetail: log.debug,
     onNotice: log.info,
   }
-  const result = await reconcileAndStore(located, { service, ...rule }, log)
+  const result = await reconcileAndStore(located, { service, ...args.reconcile }, log)
   const [headline = '', ...details] = verdictLines(result)
   const lines = [`${job.name}: ${headline}`, ...details]
   if (args.json || args.quiet) log.info(lines)

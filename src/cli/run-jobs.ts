@@ -3,7 +3,6 @@ import type { Job } from '../core/model/model.ts'
 import { hasEnded, type RunStats } from '../core/model/run-stats.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../export/history/run-report.ts'
 import { type RunOptions, type RunResult, run } from '../export/run.ts'
-import type { Usage } from '../http/run-limits.ts'
 import { LONG_WAIT_MS } from '../http/run-limits.ts'
 import { uploadSidecar } from '../storage/open-store.ts'
 import { formatCount, formatInteger, gapsMessage, missingBlocksMessage } from '../terminal/format.ts'
@@ -17,18 +16,14 @@ import { print, printJson } from '../terminal/print.ts'
 import { summaryText } from '../terminal/summary.ts'
 import type { OptionValues } from './command.ts'
 import { type MonitoringArguments, openRunMonitor } from './monitoring/run-monitor.ts'
-import {
-  type Credentials,
-  type KeyArguments,
-  readCredentials,
-  readQueueAddress,
-} from './options/credentials.ts'
+import { type KeyArguments, readCredentials, readQueueAddress } from './options/credentials.ts'
 import { type LogArguments, openLog } from './options/log.ts'
 import { fetchIfRemote } from './options/output-argument.ts'
 import type { runLimitOptions } from './options/parsers.ts'
 import { programName } from './program-name.ts'
 import {
   notReconciledLines,
+  type ReconcileContext,
   type ReconcileRule,
   reconcileJobs,
   requireReconcilable,
@@ -65,7 +60,7 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
     const load = args.load ? await openLoad() : undefined
     // The key is in the environment only until it is read.
     const credentials = await readCredentials(args)
-    const running = { args, credentials, progress, usage, signal: interruption.signal }
+    const running = { ...progress, args, credentials, usage, signal: interruption.signal }
     const exported = await runDirectOrQueued(jobsToRun, running)
     progress.stop()
     const result = (await load?.(exported, running)) ?? exported
@@ -91,22 +86,13 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
 async function openLoad(): Promise<(result: RunResult, running: Running) => Promise<RunResult>> {
   const { loadJobs, readLoadTarget } = await import('./load-jobs.ts')
   const to = readLoadTarget()
-  return (result, { progress: { log }, signal }) => loadJobs(result, { to, log, signal })
+  return (result, { log, signal }) => loadJobs(result, { to, log, signal })
 }
 
 /** Returns 0, or the exit code of a verdict that is not good. */
 async function reconcileOrAdvise(result: RunResult, running: Running): Promise<number> {
-  const { args, credentials, progress, usage, signal } = running
-  const { log } = progress
-  if (args.reconcile !== undefined)
-    return reconcileJobs(result, {
-      args,
-      credentials,
-      rule: args.reconcile,
-      limits: { maxRequests: args.maxRequests, usage },
-      log,
-      signal,
-    })
+  const { args, log } = running
+  if (args.reconcile !== undefined) return reconcileJobs(result, running)
   if (!args.quiet) printOrLog(await notReconciledLines(result), args.json, log)
   return 0
 }
@@ -117,27 +103,16 @@ function printOrLog(lines: readonly string[], isLogged: boolean | undefined, log
   else if (lines.length > 0) print(lines)
 }
 
-type Running = {
-  args: RunArguments
-  credentials: Credentials
-  progress: LiveProgress
-  usage: Usage
-  signal: AbortSignal
-}
+type Running = ReconcileContext & LiveProgress & { args: RunArguments }
 
-async function runDirectOrQueued(jobs: readonly Job[], running: Running): Promise<RunResult> {
-  const { args, credentials, progress, usage, signal } = running
+async function runDirectOrQueued(
+  jobs: readonly Job[],
+  { args, credentials, usage, signal, log, start }: Running,
+): Promise<RunResult> {
   const { fresh = false, lookback, queue, maxRequests, deadline: deadlineMs } = args
-  const common = { ...credentials, fresh, deadlineMs, signal, onNotice: progress.log.info }
+  const common = { ...credentials, fresh, deadlineMs, signal, onNotice: log.info }
   if (queue === undefined)
-    return run(jobs, {
-      ...common,
-      ...lookback,
-      maxRequests,
-      usage,
-      onDetail: progress.log.debug,
-      onStart: progress.start,
-    })
+    return run(jobs, { ...common, ...lookback, maxRequests, usage, onDetail: log.debug, onStart: start })
   for (const [option, value] of Object.entries({ '--lookback': lookback, '--max-requests': maxRequests }))
     if (value !== undefined)
       throw usageError(
@@ -148,7 +123,7 @@ async function runDirectOrQueued(jobs: readonly Job[], running: Running): Promis
   return runOverQueue(jobs, {
     ...common,
     queue: await readQueueAddress(queue),
-    onStart: (started) => progress.start(started, { pausedForMs: () => 0 }),
+    onStart: (started) => start(started, { pausedForMs: () => 0 }),
   })
 }
 
