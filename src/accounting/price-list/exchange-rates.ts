@@ -24,7 +24,7 @@ const MAX_AGE_MS = 10 * DAY_MS
 export type ExchangeRates = {
   /**
    * Converts a price of a day, rounded half to even to 18 decimal places. Undefined if there is no rate of the day or
-   * of the ten days before. Throws USAGE for a currency that the bank does not list.
+   * of the ten days before. Throws USAGE for a currency that the bank does not list, and PAGE_MALFORMED for a day after its last.
    */
   convert(price: string, from: string, to: string, date: string): Converted | undefined
 }
@@ -41,6 +41,7 @@ export async function requestRates(search: RequestSearch): Promise<ExchangeRates
   const [header = [], ...days] = rows
   const columns = header.map((name) => name.trim())
   const rowOf = new Map(days.map((row) => [row[0] ?? '', row]))
+  const newest = [...rowOf.keys()].sort().at(-1) ?? ''
   const columnOf = (currency: string): number | undefined => {
     if (currency === 'EUR') return undefined
     const at = columns.indexOf(currency)
@@ -62,6 +63,10 @@ export async function requestRates(search: RequestSearch): Promise<ExchangeRates
     convert: (price, from, to, date) => {
       const [fromColumn, toColumn] = [columnOf(from), columnOf(to)]
       const day = rateDay(date, [fromColumn, toColumn])
+      if (day === undefined && Date.parse(date) - Date.parse(newest) > MAX_AGE_MS)
+        throw new ExportError('PAGE_MALFORMED', `the rates of the European Central Bank end on ${newest}`, {
+          fix: `Use --currency ${from.toLowerCase()}, or try again later.`,
+        })
       if (day === undefined) return undefined
       const rate = (column: number | undefined) =>
         amountOf(column === undefined ? '1' : (rowOf.get(day)?.[column] ?? ''))

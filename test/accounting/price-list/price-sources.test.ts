@@ -134,10 +134,23 @@ test('prices in other currencies are converted by the rate of the last working d
 
 /** As the bank writes it: newest first, units for one euro, a comma at the end of each line. */
 const RATES = `Date,USD,JPY,CHF,
+2024-12-31,1.0389,163.06,0.9412,
 2024-03-04,1.0846,163.06,0.9596,
 2024-03-01,1.0830,162.98,0.9588,
 2024-02-29,1.0813,N/A,0.9534,
 `
+
+test('rates that end before a day of a price are an error, not a missing price', async () => {
+  const rates = await serveAnswers(() =>
+    zipOf('eurofxref-hist.csv', 'Date,USD,CHF,\n2010-02-12,1.3572,1.4665,\n'),
+  )
+  const { error, added } = await fromLlama(llama(), {
+    currency: 'chf',
+    env: { WALLETLAKE_ECB_URL: rates.url },
+  })
+  expect(error).toMatchObject({ code: 'PAGE_MALFORMED', message: expect.stringContaining('2010-02-12') })
+  expect(added).toBe(0)
+})
 
 test('a currency without rates, and an answer that is no file of rates, are refused', async () => {
   const rates = await serveAnswers(() => zipOf('eurofxref-hist.csv', RATES))
