@@ -4,28 +4,19 @@ import { type CheckedExport, expectNoRow } from './checked-export.ts'
 /** Asset ids of AVAX on mainnet and Fuji. Only this asset is the coin of the C-Chain. */
 const COIN_ASSETS = `('FvwEAhmxKfeiG8SnEvq42hc6whRyY3EFYAvebMqDNDGCgxN5Z', 'U8iRqJoiJm8xZHAacmvYyZVwqQx6uDNtQeP3CQ6fcgQk3JqnK')`
 
-/** `violation` is an SQL condition on a row of `atomic_transactions`; null counts as a violation. */
-const RULES: readonly { rule: string; violation: string }[] = [
-  {
-    rule: 'a receiver and no sender for an import, and the reverse for an export',
-    violation: `CASE transfer_type WHEN 'import' THEN from_address IS NOT NULL OR to_address IS NULL
+/** SQL conditions on a row of `atomic_transactions` that breaks a rule, by rule; null counts as broken. */
+const RULES: Readonly<Record<string, string>> = {
+  'a receiver and no sender for an import, and the reverse for an export': `CASE transfer_type WHEN 'import' THEN from_address IS NOT NULL OR to_address IS NULL
       ELSE from_address IS NULL OR to_address IS NOT NULL END`,
-  },
-  {
-    rule: 'amount = value / 10^asset_decimals, exactly',
-    violation: `amount IS DISTINCT FROM ${amountSql('value', 'asset_decimals')}`,
-  },
-  {
-    rule: '9 decimals for AVAX',
-    violation: `asset_id IN ${COIN_ASSETS} AND asset_decimals IS DISTINCT FROM 9`,
-  },
-]
+  'amount = value / 10^asset_decimals, exactly': `amount IS DISTINCT FROM ${amountSql('value', 'asset_decimals')}`,
+  '9 decimals for AVAX': `asset_id IN ${COIN_ASSETS} AND asset_decimals IS DISTINCT FROM 9`,
+}
 
 /** Checks each row of `atomic_transactions`, and that no such transaction is in `transactions` too. */
 export async function checkAtomicTransactions(checkedExport: CheckedExport): Promise<void> {
   const { completeTables } = checkedExport
   if (!completeTables.has('atomic_transactions')) return
-  for (const { rule, violation } of RULES)
+  for (const [rule, violation] of Object.entries(RULES))
     await expectNoRow(
       checkedExport,
       'atomic_transactions',

@@ -4,9 +4,11 @@ import { type CheckedExport, expectNoRow } from './checked-export.ts'
 /** Checks each ledger row against the rules of the contract, independently of the fact tables. */
 export async function checkLedgerRules(checkedExport: CheckedExport): Promise<void> {
   const { database, findings } = checkedExport
-  const broken = RULES.map(({ violation }, at) => `bool_or(coalesce(${violation}, true)) AS rule${at}`)
+  const broken = Object.values(RULES).map(
+    (violation, at) => `bool_or(coalesce(${violation}, true)) AS rule${at}`,
+  )
   const [result] = await database.all(`SELECT ${broken.join(', ')} FROM ledger`)
-  for (const [at, { rule, violation }] of RULES.entries()) {
+  for (const [at, [rule, violation]] of Object.entries(RULES).entries()) {
     if (result?.[`rule${at}`] !== true) findings.pass()
     else
       await expectNoRow(
@@ -26,55 +28,25 @@ const NATIVE = `(asset_type = 'native')`
 const ATOMIC = `(entry_type IN ('import', 'export'))`
 const WRAP = `(entry_type IN ('wrap', 'unwrap'))`
 
-/** `violation` is an SQL condition; null counts as a violation. */
-const RULES: readonly { rule: string; violation: string }[] = [
-  {
-    rule: 'a negative value for direction out',
-    violation: `direction = 'out' AND (NOT starts_with(value, '-'))`,
-  },
-  {
-    rule: 'a positive value for direction in',
-    violation: `direction = 'in' AND (starts_with(value, '-') OR value = '0')`,
-  },
-  {
-    rule: 'amount = value / 10^asset_decimals, exactly',
-    violation: `amount IS DISTINCT FROM ${amountSql('value', 'asset_decimals')}`,
-  },
-  {
-    rule: 'a fee to be an outgoing native entry from transactions without counterparty',
-    violation: `${FEE} AND (direction <> 'out' OR asset_type <> 'native' OR source <> 'transactions'
+/** SQL conditions on a row that breaks a rule, by rule; null counts as broken. */
+const RULES: Readonly<Record<string, string>> = {
+  'a negative value for direction out': `direction = 'out' AND (NOT starts_with(value, '-'))`,
+  'a positive value for direction in': `direction = 'in' AND (starts_with(value, '-') OR value = '0')`,
+  'amount = value / 10^asset_decimals, exactly': `amount IS DISTINCT FROM ${amountSql('value', 'asset_decimals')}`,
+  'a fee to be an outgoing native entry from transactions without counterparty': `${FEE} AND (direction <> 'out' OR asset_type <> 'native' OR source <> 'transactions'
              OR counterparty_address IS NOT NULL OR counterparty_is_own)`,
-  },
-  {
-    rule: 'an asset_address for every asset but the native coin',
-    violation: `${NATIVE} = (asset_address IS NOT NULL)`,
-  },
-  { rule: '18 decimals for the native coin', violation: `${NATIVE} AND asset_decimals IS DISTINCT FROM 18` },
-  {
-    rule: 'an ERC-721 value of 1 with 0 decimals',
-    violation: `asset_type = 'erc721' AND (ltrim(value, '-') <> '1' OR asset_decimals IS DISTINCT FROM 0)`,
-  },
-  {
-    rule: 'a token_id for ERC-721 and ERC-1155 only',
-    violation: `(asset_type IN ('erc721', 'erc1155')) <> (token_id IS NOT NULL)`,
-  },
-  {
-    rule: 'a source that matches the asset type',
-    violation: `NOT ((source = asset_type || '_transfers' AND NOT ${WRAP})
+  'an asset_address for every asset but the native coin': `${NATIVE} = (asset_address IS NOT NULL)`,
+  '18 decimals for the native coin': `${NATIVE} AND asset_decimals IS DISTINCT FROM 18`,
+  'an ERC-721 value of 1 with 0 decimals': `asset_type = 'erc721' AND (ltrim(value, '-') <> '1' OR asset_decimals IS DISTINCT FROM 0)`,
+  'a token_id for ERC-721 and ERC-1155 only': `(asset_type IN ('erc721', 'erc1155')) <> (token_id IS NOT NULL)`,
+  'a source that matches the asset type': `NOT ((source = asset_type || '_transfers' AND NOT ${WRAP})
              OR ((${NATIVE} OR ${WRAP}) AND NOT ${ATOMIC} AND source IN ('transactions', 'internal_transactions'))
              OR (${NATIVE} AND ${ATOMIC} AND source = 'atomic_transactions'))`,
-  },
-  {
-    rule: 'an import to be an incoming and an export an outgoing native entry without counterparty',
-    violation: `${ATOMIC} AND (NOT ${NATIVE} OR direction <> if(entry_type = 'import', 'in', 'out')
+  'an import to be an incoming and an export an outgoing native entry without counterparty': `${ATOMIC} AND (NOT ${NATIVE} OR direction <> if(entry_type = 'import', 'in', 'out')
              OR counterparty_address IS NOT NULL OR counterparty_is_own OR method_name IS NOT NULL)`,
-  },
-  {
-    rule: 'a wrap to be an incoming and an unwrap an outgoing ERC-20 entry of the counterparty',
-    violation: `${WRAP} AND (asset_type <> 'erc20' OR direction <> if(entry_type = 'wrap', 'in', 'out')
+  'a wrap to be an incoming and an unwrap an outgoing ERC-20 entry of the counterparty': `${WRAP} AND (asset_type <> 'erc20' OR direction <> if(entry_type = 'wrap', 'in', 'out')
              OR asset_address IS DISTINCT FROM counterparty_address)`,
-  },
-]
+}
 
 const RANK = `CASE WHEN ${FEE} THEN 0 WHEN source = 'transactions' THEN 1 WHEN source = 'internal_transactions' THEN 2
               WHEN source = 'erc20_transfers' THEN 3 WHEN source = 'erc721_transfers' THEN 4 ELSE 5 END`
