@@ -53,10 +53,12 @@ export type PendingPage = { page: Promise<Page>; staged: Promise<StagedPage> }
 /** Less work than this is done faster in this thread than a thread starts. */
 const MIN_THREADED_BYTES = 1_000_000
 /**
- * One thread per core, at most 4, for all jobs of the process together, because each thread has its own heap.
- * The main thread mostly waits for responses. On two cores, a second thread shortens an export of seven dense
- * tables by a quarter.
+ * A further thread of a job is started only if it has work that waits, and this many bytes of pages for each thread that it
+ * has. V8 compiles the code again in each thread, which takes about a processor second, and one thread stages more than
+ * 10 MB a second: services deliver less.
  */
+const MIN_BYTES_PER_THREAD = 128_000_000
+/** One thread per core, at most 4, for all jobs of the process together, because each thread has its own heap. */
 const MAX_THREADS = Math.min(4, availableParallelism())
 /**
  * Each thread has a second task queued, so that it does not idle if the main thread is busy when the first
@@ -153,8 +155,8 @@ class ThreadPool implements WritePool {
   }
 
   /**
-   * Returns the reader's thread, or else the least busy of the ready threads, or of all if it can wait for one to start. If it has work queued, another
-   * thread is started for later pages.
+   * Returns the reader's thread, or else the least busy of the ready threads, or of all if it can wait for one to start. If
+   * it has work queued, another thread may be started for later pages.
    */
   #threadForPage(reader: object, canWait = false): WriteThread | undefined {
     if (this.#closeReason !== undefined) throw this.#closeReason
@@ -183,7 +185,8 @@ class ThreadPool implements WritePool {
     return (
       CAN_THREAD &&
       openThreads < MAX_THREADS &&
-      Math.max(this.#expectedBytes, this.#queuedBytes) >= MIN_THREADED_BYTES
+      Math.max(this.#expectedBytes, this.#queuedBytes) >=
+        (this.#threads.length === 0 ? MIN_THREADED_BYTES : MIN_BYTES_PER_THREAD * this.#threads.length)
     )
   }
 

@@ -99,6 +99,18 @@ test.for([
   await pool.close()
 })
 
+test.for([
+  { bytes: 127_000_000, started: 1 },
+  { bytes: 128_000_000, started: Math.min(2, most) },
+])('tasks that wait start $started threads for $bytes bytes of pages', async ({ bytes, started }) => {
+  const { pages, context } = pagesIn()
+  const pool = openWritePool(context)
+  pool.expectBytes(bytes)
+  await Promise.all(pages.map((page) => pool.run(task(page), 1)))
+  expect(threads).toHaveLength(started)
+  await pool.close()
+})
+
 test('threads write the same batches as this thread, and end on close', async () => {
   const [pages, other] = [pagesIn(), pagesIn()]
   const [pool, here] = [openWritePool(pages.context), openHere(other.context)]
@@ -368,6 +380,7 @@ test.for([
 
 test('many concurrent pages are shared among the threads', async () => {
   const pool = await withThread(pagesIn().context)
+  pool.expectBytes(128_000_000)
   const read = () => Promise.all(Array.from({ length: 20 }, () => pool.readPage(pageTask())?.page))
   expect((await read()).map((page) => page?.items)).toEqual(Array.from({ length: 20 }, () => 2))
   expect(threads.length).toBe(Math.min(2, most))
