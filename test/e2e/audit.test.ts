@@ -13,6 +13,7 @@ import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
+import { shortQuota } from '../helpers/short-quota.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
@@ -136,7 +137,7 @@ test.for([
 })
 
 test('stays within a quota and returns the same verdict', { tags: ['long'] }, async () => {
-  const from = createDataService({ quota: { perSecond: 60, burst: 5 } })
+  const from = createDataService(shortQuota())
   const { rateLimited, ok } = await audit({ from, blocks: { sample: 60, seed: 1 } })
   expect(ok).toBe(true)
   expect(rateLimited).toBeGreaterThan(0)

@@ -4,6 +4,7 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { baselineBytes, blocksRun, requestsFor } from '../helpers/blocks-run.ts'
 import { faultWhere, respondWith } from '../helpers/faults.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
+import { shortQuota } from '../helpers/short-quota.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 /** Number of requests of an uninterrupted run. */
@@ -63,7 +64,7 @@ test('loses and duplicates nothing if any request is aborted', { tags: ['long'] 
 const FEW = { startBlock: 0, endBlock: 24 }
 
 test('completes with the same bytes under a quota', { tags: ['long'] }, async () => {
-  const service = createDataService({ quota: { perSecond: 50, burst: 5 } })
+  const service = createDataService(shortQuota())
   const calm = await blocksRun(undefined, { job: FEW })
   const { output, code, jobs, requests } = await blocksRun(undefined, {
     service,

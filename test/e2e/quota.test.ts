@@ -6,6 +6,7 @@ import { addresses, baselineRun, service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
+import { shortQuota } from '../helpers/short-quota.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { testSample } from '../helpers/test-sample.ts'
 
@@ -14,13 +15,7 @@ const at = (baseUrl: string) => ({ baseUrl })
 
 test('completes with the same bytes under a quota', async () => {
   const calm = await baselineRun()
-  // The token bucket is refilled only after the eighth request, however slow this machine is.
-  const service = createDataService({
-    quota: { perSecond: 50, burst: 5 },
-    now: () => (count() < 8 ? 0 : count()) * 1e3,
-  })
-  const { url, requests } = await startLoopback(service)
-  const count = () => requests.length
+  const { url, requests } = await startLoopback(createDataService(shortQuota()))
   const output = tempFolder()
   const { code, jobs } = await run(
     [testJob({ addresses, output, concurrency: 16, service: at(url), fees: 'listed' })],

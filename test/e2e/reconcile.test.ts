@@ -19,6 +19,7 @@ import { testJob } from '../helpers/jobs.ts'
 import { type Fault, type ReceivedRequest, send, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets, nodeData } from '../helpers/node-data.ts'
 import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
+import { shortQuota } from '../helpers/short-quota.ts'
 import { suiteFolder, tempFile, tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
@@ -359,7 +360,7 @@ test('compares a sample: always the same wallets, and no others', { tags: ['long
 })
 
 test('waits for the quota of the service', async () => {
-  const limited = createDataService({ quota: { perSecond: 60, burst: 3 } })
+  const limited = createDataService(shortQuota())
   const { url } = await startLoopback(limited)
   const result = await reconcileOutput(plain, { service: { baseUrl: url } })
   expect([result.ok, result.rateLimited > 0]).toEqual([true, true])

@@ -12,6 +12,7 @@ import { testJob } from '../helpers/jobs.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
+import { shortQuota } from '../helpers/short-quota.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { testSample } from '../helpers/test-sample.ts'
 
@@ -160,7 +161,7 @@ test('reports tokens that the service does not know and requests the others', as
 })
 
 test('waits for a quota and requests every token', { tags: ['long'] }, async () => {
-  const service = createDataService({ clock: () => NOW, quota: { perSecond: 100, burst: 3 } })
+  const service = createDataService({ clock: () => NOW, ...shortQuota() })
   const { reindex } = await exported({ service })
   const { rateLimited, accepted, missing } = await reindex()
   expect(accepted).toBe(missing)
