@@ -86,9 +86,9 @@ export type ManifestJob = {
   table?: 'iceberg'
   /** The catalog of the Iceberg tables, if it is not the files of `metadata/`. */
   catalog?: RestCatalog
-  /** Absent if the files of each table are directly in its folder. */
   /** `decimal` if the files also have columns of decimals; otherwise absent. */
   numbers?: 'decimal'
+  /** Absent if the files of each table are directly in its folder. */
   partitionBy?: PartitionBy
   /** Symbol of the native coin in the ledger's rows; absent in manifests of older versions. */
   nativeSymbol?: string | null

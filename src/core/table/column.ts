@@ -10,7 +10,7 @@ export type Column = {
   readonly nullable: boolean
   /** One sentence for output/README.md, `schema` and SQL comments. */
   readonly about: string
-  /** The schema version that added the column. @default 1 */
+  /** Field ids count columns by this number first. One that is added later has a higher one, so that others keep their ids. @default 1 */
   readonly since?: number
   /**
    * The program generates the text from letters, digits and `-_.`, so that it never needs quoting or escaping.
