@@ -1,6 +1,6 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { SMALL_BODY_BYTES } from '../../../core/model/limits.ts'
-import { LOOKBACK_BLOCKS } from '../../../core/model/lookback.ts'
+import { LOOKBACK_BLOCKS, LOOKBACK_MS } from '../../../core/model/lookback.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import { type RequestContext, type RequestSpec, request } from '../../../http/request.ts'
 import {
@@ -55,6 +55,7 @@ export async function* readRange(
       range: start,
       paging,
       head: head.block,
+      headSecond: head.second(),
       hasStableOrder,
       onReordered,
     }
@@ -76,13 +77,18 @@ export async function* readRange(
   }
 }
 
-/** Tracks the highest known block: from other readers, and from pages of an open range. */
-function trackHead({ range, head }: RangeSpec) {
+/** Tracks the highest known block and its time: from other readers, and from pages of an open range. */
+function trackHead({ range, head, cutoffMs }: RangeSpec) {
   let observed: number | undefined
+  let second = 0
   return {
-    observe: ({ blocks }: RangePage) => {
-      if (range.to === NO_END && blocks !== undefined) observed = Math.max(observed ?? 0, blocks.max)
+    observe: ({ blocks, keys }: RangePage) => {
+      if (range.to !== NO_END || blocks === undefined) return
+      observed = Math.max(observed ?? 0, blocks.max)
+      second = Math.max(second, newestSecond(keys))
     },
+    /** The time of the newest item of an open range; elsewhere that of the newest items that may be exported. */
+    second: () => second || cutoffMs / 1000,
     block: () => {
       const known = head?.()
       return known === undefined || observed === undefined ? (known ?? observed) : Math.max(known, observed)
@@ -113,6 +119,9 @@ async function* withConfirmedOrder(
   }
   if (pending !== undefined) yield pending
 }
+
+const newestSecond = (keys: Page['keys']): number =>
+  keys.reduce((newest, { second }) => Math.max(newest, second), 0)
 
 const coversNothing = ({ covered }: RangePage) => covered.from >= covered.to
 
@@ -152,6 +161,8 @@ export type TokenChainSpec = RangeSpec & {
   hasStableOrder: boolean
   /** Called when a second is listed in another order than before. */
   onReordered: () => void
+  /** Time of the head, in seconds since 1970. */
+  headSecond: number
 }
 
 /**
@@ -160,7 +171,7 @@ export type TokenChainSpec = RangeSpec & {
  *
  * A token may be an offset. If items before it appear or disappear, the next page repeats or skips some, and
  * a skipped item remains undetected. Therefore, after each page of an open range and within the last
- * `mutableBlocks` blocks, the rest is requested as a separate range, which outside changes cannot shift.
+ * `mutableBlocks` blocks and ten minutes, the rest is requested as a separate range, which outside changes cannot shift.
  * Elsewhere this is done if the token looks like an offset and the cost is at most 1 % more requests: if at
  * most one item in a hundred is listed twice, up to 100 items per listing. The rest is also requested as a
  * separate range after a large page, so that readers do not hold large pages while they wait for the next
@@ -175,6 +186,7 @@ export async function* readTokenChain(
   const { size } = spec.paging
   const pageSize = size.current()
   const guard = createPageOrderGuard(spec.order, spec.range)
+  let newest = 0
   let token: string | undefined
   let idle = NO_IDLE_PAGES
   do {
@@ -193,8 +205,9 @@ export async function* readTokenChain(
     yield { ...page, covered: coveredBetween(before, rest), rest: remaining, isContinued }
     if (remaining === undefined) return
     const isResized = pageSize !== size.current()
-    const isFinished =
-      isResized || shouldContinueByBlocks(spec, { page, rest, repeats: guard.repeatedItems() })
+    newest = Math.max(newest, newestSecond(page.keys))
+    const progress = { page, rest, newest, repeats: guard.repeatedItems() }
+    const isFinished = isResized || shouldContinueByBlocks(spec, progress)
     if (isFinished && !isSameRange(rest, spec.range)) return
     token = page.next
     if (seenTokens.has(token)) return
@@ -205,10 +218,14 @@ export async function* readTokenChain(
 /** Whether a page's body is large enough to need a share of the memory budget. */
 const isLargePage = ({ body }: Page) => body.length > SMALL_BODY_BYTES
 
-type PageProgress = { page: Page; rest: BlockRange; repeats: number }
+/** `newest`: the newest second of all pages of the chain. */
+type PageProgress = { page: Page; rest: BlockRange; newest: number; repeats: number }
 
 /** Whether the remaining range should be requested by blocks, because a page token might skip items. */
-function shouldContinueByBlocks(spec: TokenChainSpec, { page, rest, repeats }: PageProgress): boolean {
+function shouldContinueByBlocks(
+  spec: TokenChainSpec,
+  { page, rest, newest, repeats }: PageProgress,
+): boolean {
   const { hasStableOrder, range, order, head, mutableBlocks = LOOKBACK_BLOCKS, paging } = spec
   if (!hasStableOrder) return true
   // The page of its token reveals what an unsorted page has skipped.
@@ -216,7 +233,8 @@ function shouldContinueByBlocks(spec: TokenChainSpec, { page, rest, repeats }: P
   const headBlock = head?.()
   // Changes shift pages whose token counts from that end: the newest item of the range, or the oldest.
   const isMutable =
-    headBlock !== undefined && (order === 'asc' ? rest.from : range.to) > headBlock - mutableBlocks
+    newest > spec.headSecond - LOOKBACK_MS / 1000 ||
+    (headBlock !== undefined && (order === 'asc' ? rest.from : range.to) > headBlock - mutableBlocks)
   if (range.to === NO_END || isMutable || isLargePage(page)) return true
   if (!looksLikeOffset(page) || repeats > page.items * MAX_REPEATED_SHARE || repeats > paging.repeatsLeft)
     return false
