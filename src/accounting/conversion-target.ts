@@ -184,22 +184,27 @@ export function openOmissions(out: string | undefined, files: TextFiles) {
     },
     /** Removes the list of an earlier conversion if this one succeeded and omitted nothing. Throws OUTPUT_FAILED. */
     removeStaleList: async () => {
-      if (path === undefined || Object.keys(omitted).length > 0 || !(await isOmissionsFile(path))) return
-      await rm(path, { force: true }).catch((cause: unknown) => {
-        throw diskError(`cannot remove ${path}, the list of an earlier conversion`, cause)
-      })
+      if (path !== undefined && Object.keys(omitted).length === 0) await removeStaleList(path, HEADER)
     },
     summary: () => ({ omitted, omittedFile: Object.keys(omitted).length > 0 ? path : undefined }),
   }
 }
 
+/** Removes the list of an earlier conversion, which has this header. Throws OUTPUT_FAILED. */
+export async function removeStaleList(path: string, header: string): Promise<void> {
+  if (!(await isListWith(path, header))) return
+  await rm(path, { force: true }).catch((cause: unknown) => {
+    throw diskError(`cannot remove ${path}, the list of an earlier conversion`, cause)
+  })
+}
+
 /** Whether the path is a list written by a conversion: a regular file, not a link, with the header of such lists. */
-async function isOmissionsFile(path: string): Promise<boolean> {
+async function isListWith(path: string, header: string): Promise<boolean> {
   const entry = await lstat(path).catch(() => undefined)
   if (!entry?.isFile()) return false
   const file = await open(path).catch(() => undefined)
   try {
-    const expected = Buffer.from(HEADER)
+    const expected = Buffer.from(header)
     const found = await file?.read(Buffer.alloc(expected.length), 0, expected.length, 0)
     return found?.buffer.equals(expected) ?? false
   } finally {

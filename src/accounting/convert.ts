@@ -20,6 +20,7 @@ import {
   extensionOf,
   openConversionTarget,
   openOmissions,
+  removeStaleList,
   requireWorkbookPreset,
 } from './conversion-target.ts'
 import { noAttachedFees } from './csv/attach-fees.ts'
@@ -168,11 +169,13 @@ async function convertSources(
   } finally {
     await writer.close?.()
   }
-  if (options.out !== undefined)
-    for (const pair of bridges)
-      files.add(siblingPath(options.out, 'bridges.csv'), csvLine(bridgeCells(pair)), csvLine(BRIDGE_COLUMNS))
+  const bridgesFile = options.out === undefined ? undefined : siblingPath(options.out, 'bridges.csv')
+  if (bridgesFile !== undefined)
+    for (const pair of bridges) files.add(bridgesFile, csvLine(bridgeCells(pair)), csvLine(BRIDGE_COLUMNS))
   const written = await files.finish()
   await omissions.removeStaleList()
+  if (bridgesFile !== undefined && bridges.length === 0)
+    await removeStaleList(bridgesFile, csvLine(BRIDGE_COLUMNS))
   return {
     ...converted,
     bridges,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, expect, test } from 'vitest'
@@ -139,6 +139,12 @@ test('the command lists the pairs, and refuses one chain and rp2', async () => {
     received: '998.5',
     fee: '1.5',
   })
+  const later = await runCommand([...args, '--out', out, '--from', '2040-01-01'])
+  expect(later).toMatchObject({
+    exit: 0,
+    stderr: expect.stringContaining('0 transfers between chains matched'),
+  })
+  expect(existsSync(`${out}.bridges.csv`)).toBe(false)
   const alone = await runCommand(['convert', AVALANCHE, '--to', 'generic', '--match-bridges'])
   expect(alone).toMatchObject({ exit: 2, stderr: expect.stringContaining('exports of several chains') })
   const rp2 = await convertBoth({ to: 'rp2', out: join(tempFolder(), 'rp2'), matchBridges: true }).catch(
