@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { countBlocks } from '../core/model/block-ranges.ts'
 import { type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
 import { readReports } from '../export/history/past-runs.ts'
-import { readReconciliation, type StoredReconciliation } from '../read/read-reconciliation.ts'
+import { type BookFiles, readReconciliation, type StoredReconciliation } from '../read/read-reconciliation.ts'
 
 /** The runs that collected an export, and the records that they rejected. */
 export type DataCollection = {
@@ -37,7 +37,12 @@ export const missingBlocks = ({ blocks }: Manifest): number =>
 /** Runs listed on a page: the newest. */
 const MAX_RUNS = 30
 
-export async function collectData(output: string, { rejects }: Manifest): Promise<DataCollection> {
+/** @param files those of the user that the books of the report contain */
+export async function collectData(
+  output: string,
+  { rejects }: Manifest,
+  files: BookFiles,
+): Promise<DataCollection> {
   const runs: RunSummary[] = []
   let olderRuns = 0
   for await (const report of readReports(output)) {
@@ -47,7 +52,7 @@ export async function collectData(output: string, { rejects }: Manifest): Promis
   return {
     runs,
     olderRuns,
-    reconciliation: await readReconciliation(output),
+    reconciliation: await readReconciliation(output, files),
     rejects: rejects === 0 ? [] : await countRejectReasons(join(output, REJECTS_FILE)),
   }
 }

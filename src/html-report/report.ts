@@ -132,5 +132,5 @@ async function collectFacts(
       },
     )
   const overview = hasLedger ? undefined : await collectOverview(output, names)
-  return factsOf(manifest, await collectData(output, manifest), overview)
+  return factsOf(manifest, await collectData(output, manifest, { opening, adjustments }), overview)
 }

@@ -56,7 +56,8 @@ export function partyText({ nameOf }: View, chain: string, address: string): str
 /** An asset's symbol, with a badge of its chain if there are several, linked to its contract: symbols are not unique. */
 export function assetHtml(view: View, asset: NamedAsset): Html {
   const { chain, address, symbol } = asset
-  const name = symbol === '' ? html`<em>${view.text.messages.holdings.noSymbol}</em>` : nameHtml(symbol)
+  const shown = symbol === '' && address !== null ? view.nameOf(chain, address) : symbol
+  const name = shown === '' ? html`<em>${view.text.messages.holdings.noSymbol}</em>` : nameHtml(shown)
   const linked = address === null ? name : addressLink(view, chain, address, name)
   return html`${linked}${view.hasSeveralChains ? html` <small class="badge">${chainName(chain)}</small>` : ''}`
 }

@@ -280,6 +280,8 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     expect(colors).toEqual(['rgb(28, 33, 39)', 'rgb(255, 255, 255)'])
     expect(await open.page.locator('.sign').count()).toBe(1)
     const { page } = await shared('mainnet')
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(await page.locator('table:not(.data table) template').count()).toBe(0)
     const pdf = await page.pdf({ preferCSSPageSize: true })
     expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length).toBeLessThanOrEqual(8)
   })

@@ -164,6 +164,23 @@ describe('the years', () => {
     expect(totalsOf(pages.priced, 'Year 2023').at(-1)).toBe(fiat(sum(closing)))
   })
 
+  test('state what the change of prices adds to the value of an asset', async () => {
+    const { lines } = await statement([output], { year: '2023', prices, opening })
+    const column = headersOf(pages.priced, 'Year 2023').indexOf('Price change')
+    const changes = tableOf(pages.priced, 'Year 2023').flatMap((cells) => {
+      const all = lines.filter((line) => nameOf(line) === cells[0]).map(({ values }) => values)
+      const total = (names: readonly (keyof (typeof lines)[number]['values'])[]) =>
+        sum(all.flatMap((values) => names.map((name) => values[name] ?? 0n)))
+      const movements =
+        total(['received', 'income', 'swapped_in', 'wrapped_in']) -
+        total(['sent', 'swapped_out', 'wrapped_out', 'fees'])
+      const change = cells[column]
+      return change ? [[cells[0], change, fiat(total(['closing']) - total(['opening']) - movements)]] : []
+    })
+    expect(changes.length).toBeGreaterThan(0)
+    for (const [name, change, expected] of changes) expect([name, change]).toEqual([name, expected])
+  })
+
   test('have a page to sign with the same holdings, and what the seal states', () => {
     const sheet = pages.priced.split('<article class="page">')[1]?.split('</article>')[0] ?? ''
     expect(textOf(sheet)).toContain('Statement of assets 2023')

@@ -60,16 +60,16 @@ const sealOf = (page: string) => /<p class="seal (good|bad)">(.*?)<\/p>/.exec(pa
 const COMPLETE = '✓ Complete every page was read, no record was rejected'
 
 test.for([
-  [{}, 'good', `${COMPLETE} · 2 of 2 wallets reconciled at block 420, 2 Jan 2026`],
+  [{}, 'good', `${COMPLETE} · 2 of 2 wallets reconciled at block 420, compared on 2 Jan 2026`],
   [
     { native: 1, exported: 3 },
     'bad',
-    '! Complete every page was read, no record was rejected · 1 of 2 wallets reconciled at block 420, 2 Jan 2026 · 2 of 3 wallets compared',
+    '! Complete every page was read, no record was rejected · 1 of 2 wallets reconciled at block 420, compared on 2 Jan 2026 · 2 of 3 wallets compared',
   ],
   [
     { isCurrent: false },
     'bad',
-    '! Complete every page was read, no record was rejected · 2 of 2 wallets reconciled at block 420, 2 Jan 2026 · a later run changed the export',
+    '! Complete every page was read, no record was rejected · 2 of 2 wallets reconciled at block 420, compared on 2 Jan 2026 · a later run changed the export',
   ],
 ] as const)('the seal states whether the balances were reconciled: %j', async ([verdict, kind, text]) => {
   expect(sealOf(await pageOf(goodLake(), { verdict }))).toEqual([kind, text])
@@ -103,7 +103,9 @@ function lakeWithToken(address: string, symbol: string): Lake {
 
 test('a token whose balance the service reports otherwise is in no total, and the seal does not repeat it', async () => {
   const page = await pageOf(lakeWithToken(X, 'FOT'), { verdict: { differing: [{ asset_address: X }] } })
-  expect(sealOf(page)?.[1]).toBe(`${COMPLETE} · 2 of 2 wallets reconciled at block 420, 2 Jan 2026`)
+  expect(sealOf(page)?.[1]).toBe(
+    `${COMPLETE} · 2 of 2 wallets reconciled at block 420, compared on 2 Jan 2026`,
+  )
   expect(tableOf(page, 'Holdings').map(([name]) => name)).not.toContain(`FOT ${X}`)
   expect(tableOf(page, 'In no total')).toEqual([
     [`FOT ${X}`, '5', expect.stringContaining('another balance')],

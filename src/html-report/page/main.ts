@@ -3,7 +3,7 @@ import { openActivity } from './activity-list.ts'
 import { fillDetails } from './fill-details.ts'
 import { applySwitch, switchLinks } from './links.ts'
 import type { PageMessages } from './messages.ts'
-import { enhanceTables } from './tables.ts'
+import { enhanceTables, printAllRows } from './tables.ts'
 
 const messages = JSON.parse(document.getElementById('messages')?.textContent ?? '') as PageMessages
 enhanceTables(document, messages)
@@ -12,5 +12,6 @@ fillDetails((part) => {
   enhanceTables(part, messages)
   applySwitch(part)
 })
+printAllRows()
 for (const section of document.querySelectorAll<HTMLElement>('section[data-activity]'))
   void openActivity(section, messages)

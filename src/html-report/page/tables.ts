@@ -10,11 +10,10 @@ export function enhanceTables(part: ParentNode, { table: texts }: Pick<PageMessa
       button.addEventListener('click', () => sortBy(table, headers, at))
       header.replaceChildren(button)
     }
-    const more = table.closest('.scroll')?.nextElementSibling?.querySelector('[data-do=all]')
-    more?.addEventListener('click', () => {
-      showAll(table)
-      more.parentElement?.remove()
-    })
+    table
+      .closest('.scroll')
+      ?.nextElementSibling?.querySelector('[data-do=all]')
+      ?.addEventListener('click', () => showAll(table))
     const { caption } = table
     if (caption === null) continue
     const name = caption.textContent ?? ''
@@ -43,10 +42,19 @@ function textsOf(table: HTMLTableElement): string[][] {
   return [...body, ...hidden, ...(table.tFoot?.rows ?? [])].map((row) => [...row.cells].map(textOf))
 }
 
-/** Adds the rows that are not shown at first. */
+/** Adds the rows that are not shown at first, and removes the note that says so. */
 function showAll(table: HTMLTableElement): void {
   const hidden = table.querySelector('template')
-  hidden?.replaceWith(hidden.content)
+  if (hidden === null) return
+  hidden.replaceWith(hidden.content)
+  table.closest('.scroll')?.nextElementSibling?.remove()
+}
+
+/** Shows all rows of all tables before the page is printed: totals on paper must be those of the lines above them. */
+export function printAllRows(): void {
+  addEventListener('beforeprint', () => {
+    for (const table of document.querySelectorAll<HTMLTableElement>('table:not(.data table)')) showAll(table)
+  })
 }
 
 /** Descending at the first click, reversed at each further one. */

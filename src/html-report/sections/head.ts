@@ -82,6 +82,7 @@ function reconciliationOf(view: View): { isReconciled: boolean | undefined; line
     sum(({ wallets }) => wallets.exported),
   ]
   const isCurrent = verdicts.every((verdict) => verdict.isCurrent)
+  const hasSameFiles = verdicts.every((verdict) => verdict.hasSameFiles)
   const accepted = sum(({ balances }) =>
     Object.values(balances).reduce((all, kind) => all + kind.accepted, 0),
   )
@@ -92,7 +93,7 @@ function reconciliationOf(view: View): { isReconciled: boolean | undefined; line
   ]
   const wallets = { done: text.number(done), all: text.number(selected) }
   return {
-    isReconciled: isCurrent && done === selected,
+    isReconciled: isCurrent && hasSameFiles && done === selected,
     lines: [
       text.plain(seal.reconciled, { ...wallets, block: text.number(block), time: text.day(time) }),
       ...(selected === exported
@@ -101,6 +102,7 @@ function reconciliationOf(view: View): { isReconciled: boolean | undefined; line
       ...(different === 0 ? [] : [text.count(different, 'tokens')]),
       ...(accepted === 0 ? [] : [text.plain(seal.accepted, { n: text.number(accepted) })]),
       ...(isCurrent ? [] : [seal.outdated]),
+      ...(hasSameFiles ? [] : [seal.otherFiles]),
     ],
   }
 }

@@ -1,7 +1,7 @@
 import { type Holding, isCounted } from '../holdings.ts'
 import { type Html, html, lazyDetails } from '../html.ts'
 import { amountCell, type Cell, EMPTY_CELL, moneyCell, tableHtml, textCell } from '../tables.ts'
-import { assetHtml, assetText, nameList, type PortfolioView, partyHtml } from '../view.ts'
+import { assetHtml, assetText, chainName, nameList, type PortfolioView, partyHtml } from '../view.ts'
 import { type AssetYear, YEAR_AMOUNTS, type YearAmount, type YearSums } from '../year-sums.ts'
 import { sealOf } from './head.ts'
 
@@ -55,20 +55,32 @@ function yearTable(view: PortfolioView, lines: readonly Line[], caption: string)
   const m = text.messages
   const currency = portfolio.prices?.currency
   const names = YEAR_AMOUNTS.filter((name) => lines.some(({ year }) => year.amounts[name] !== 0n))
-  const rows = lines.map(({ asset, year }) => [
-    { html: assetHtml(view, asset), exact: assetText(asset) },
-    ...names.map((name) =>
+  const closing = names.indexOf('closing')
+  const change = totalChange(lines)
+  const withChange = <T>(cells: readonly T[], cell: T): readonly T[] =>
+    change === undefined || closing === -1 ? cells : cells.toSpliced(closing, 0, cell)
+  const rows = lines.map(({ asset, year }) => {
+    const amounts = names.map((name) =>
       withValue(amountCell(year.amounts[name], year.decimals, text), year.values[name], view),
-    ),
-  ])
+    )
+    const cell = moneyCell(priceChange(year.values), text)
+    return [
+      { html: assetHtml(view, asset), exact: assetText(asset) },
+      ...withChange(amounts, { ...cell, html: html`<br><small>${cell.html}</small>` }),
+    ]
+  })
   const totals =
     currency === undefined || !lines.some(({ asset }) => asset.excluded === undefined)
       ? undefined
       : [
           textCell(text.plain(m.years.total, { currency })),
-          ...names.map((name) => moneyCell(sumOf(lines, name), text)),
+          ...withChange(
+            names.map((name) => moneyCell(sumOf(lines, name), text)),
+            moneyCell(change, text),
+          ),
         ]
-  const headers = [m.holdings.asset, ...names.map((name) => m.years.columns[name] ?? name)]
+  const columns = names.map((name) => m.years.columns[name] ?? name)
+  const headers = [m.holdings.asset, ...withChange(columns, m.years.change)]
   const unpriced = lines.filter(
     ({ asset, year }) => isCounted(asset) && names.some((name) => year.values[name] === null),
   )
@@ -82,6 +94,36 @@ function yearTable(view: PortfolioView, lines: readonly Line[], caption: string)
           ),
         })}</p>`
   return html`${tableHtml({ caption, isTitled: true, headers, rows, totals }, text)}${note}`
+}
+
+/** The amounts that a closing amount is the sum of. */
+const CLOSING_SUM: readonly [name: YearAmount, sign: bigint][] = [
+  ['opening', 1n],
+  ['received', 1n],
+  ['sent', -1n],
+  ['swapped', 1n],
+  ['wrapped', 1n],
+  ['fees', -1n],
+]
+
+/** What changed an asset's value besides its movements; null if a price is missing. */
+function priceChange(values: AssetYear['values']): bigint | null {
+  let change = values.closing
+  for (const [name, sign] of CLOSING_SUM) {
+    const value = values[name]
+    change = change === null || value === null ? null : change - sign * value
+  }
+  return change
+}
+
+/** The sum of the price changes; null if a price is missing for one of them, and undefined if all are unknown. */
+function totalChange(lines: readonly Line[]): bigint | null | undefined {
+  const changes = lines.flatMap(({ year }) => {
+    const isValued = YEAR_AMOUNTS.some((name) => year.values[name])
+    return isValued ? [priceChange(year.values)] : []
+  })
+  if (changes.every((change) => change === null)) return undefined
+  return changes.reduce((sum, change) => (sum === null || change === null ? null : sum + change), 0n)
 }
 
 /** An amount with its value below it; empty if it is zero. */
@@ -120,7 +162,7 @@ function sheetHtml(view: PortfolioView, lines: readonly Line[], year: string): H
   const rows = held
     .slice(0, MAX_LINES)
     .map((line) => [
-      { html: assetHtml(view, line.asset), exact: assetText(line.asset) },
+      { html: contractHtml(view, line.asset), exact: assetText(line.asset) },
       ...amounts(line, 'opening'),
       ...amounts(line, 'closing'),
     ])
@@ -135,18 +177,22 @@ function sheetHtml(view: PortfolioView, lines: readonly Line[], year: string): H
   )
   const shown = [...wallets]
     .slice(0, MAX_LINES)
-    .map(([address, chain], at) => html`${at === 0 ? '' : ', '}${partyHtml(view, chain, address)}`)
+    .map(([address, chain]) => html`<br>${partyHtml(view, chain, address)} <small>${address}</small>`)
   const others = wallets.size - shown.length
   const { title: state, lines: seal } = sealOf(view)
   const sealText = `${state}: ${seal.join('; ')}`
   return html`<article class="page"><h4>${text.plain(m.sheet.title, { year })}</h4>
-<p><strong><bdi>${title}</bdi></strong><br>${text.plain(m.sheet.period, { year })}</p>
+<p><strong><bdi>${title}</bdi></strong><br>${text.plain(m.sheet.period, { year })}, ${[...new Set(exports.map(({ chain }) => chainName(chain)))].join(', ')}</p>
 <p>${m.wallets}: ${shown}${others === 0 ? '' : `, ${text.count(others, 'others')}`}</p>
 ${tableHtml({ caption: text.plain(m.sheet.held, { year }), headers, rows, totals }, text)}${held.length > rows.length ? html`<p class="note">${m.sheet.more}</p>` : ''}
 ${flowsHtml(view, lines)}
 <p>${text.plain(m.sheet.complete, { seal: sealText })}</p>
 <p class="sign"><span>${m.sheet.sign}</span><span>${m.sheet.signature}</span></p></article>`
 }
+
+/** An asset with its contract in full: paper has no links. */
+const contractHtml = (view: PortfolioView, asset: Holding): Html =>
+  html`${assetHtml(view, asset)}${asset.address === null ? '' : html`<br><small>${asset.address}</small>`}`
 
 /** Amounts of a year that a page to sign states apart from the holdings. */
 const SHEET_FLOWS: readonly YearAmount[] = ['received', 'sent', 'own', 'swapped', 'fees']
@@ -170,5 +216,7 @@ function flowsHtml(view: PortfolioView, lines: readonly Line[]): Html {
           html`<li>${label}: ${text.amount(year.amounts[name], year.decimals)} ${assetHtml(view, asset)}</li>`,
       )
   })
+  const change = currency === undefined ? undefined : totalChange(lines)
+  if (change != null) items.push(html`<li>${years.change}: ${text.money(change)} ${currency}</li>`)
   return items.length === 0 ? html`` : html`<h5>${sheet.flows}</h5><ul class="flows">${items}</ul>`
 }
