@@ -136,7 +136,7 @@ export type OutputStatus = {
 }
 
 /** A verdict without its lists. */
-type ReconciliationSummary = Omit<StoredReconciliation, 'differences' | 'opening' | 'reconciled'>
+type ReconciliationSummary = Omit<StoredReconciliation, 'differences' | 'files' | 'opening' | 'reconciled'>
 
 /** Returns the status of a job's output. Throws OUTPUT_CHANGED if its checkpoint belongs to another job. */
 export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspected: JobState }> {
@@ -246,7 +246,7 @@ async function inspectIceberg({ output, location, manifest }: Inspected): Promis
 
 function summarize(verdict: StoredReconciliation | undefined): ReconciliationSummary | null {
   if (verdict === undefined) return null
-  const { differences: _, opening: _opening, reconciled: _reconciled, ...summary } = verdict
+  const { differences: _, files: _files, opening: _opening, reconciled: _reconciled, ...summary } = verdict
   return summary
 }
 

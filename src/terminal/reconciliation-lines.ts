@@ -48,17 +48,18 @@ export function acceptedAndUnchangedLines({
 const NOT_RECONCILED = 'not reconciled with the balances of the service (`walletlake reconcile`)'
 
 /** What a reader of a stored verdict has to know in addition to the number of wallets. */
-const reconciliationRemarks = (verdict: Verdict & { isCurrent: boolean }): string[] =>
+const reconciliationRemarks = (verdict: Verdict & { isCurrent: boolean; hasSameFiles: boolean }): string[] =>
   presentLines(
     tokenDifferencesLine(verdict),
     selectionLine(verdict),
     acceptedAndUnchangedLines(verdict),
     !verdict.isCurrent && 'out of date: a later run changed the export',
+    !verdict.hasSameFiles && 'compared with other opening balances or adjustments',
   )
 
 /** Lines about the stored verdict of an output, of at most 80 columns. */
 export function storedReconciliationLines(
-  verdict: (Verdict & { time: string; isCurrent: boolean }) | null | undefined,
+  verdict: (Verdict & { time: string; isCurrent: boolean; hasSameFiles: boolean }) | null | undefined,
 ): string[] {
   if (verdict == null) return [NOT_RECONCILED]
   const { block, time } = verdict

@@ -150,7 +150,7 @@ test('compares only wallets that changed since they agreed, and those that did n
   expect([none.ok, none.requests, none.wallets.unchanged]).toEqual([true, 0, 2])
 })
 
-test('differences in the file of --accept are no error, and those wallets do not need to be compared again', {
+test('differences in the file of --accept are no error while it is given, and their wallets are compared again', {
   tags: ['long'],
 }, async () => {
   const output = copyOf(complete)
@@ -167,8 +167,11 @@ test('differences in the file of --accept are no error, and those wallets do not
   const addresses = [...PLAIN, WITH_SPAM].flatMap((address) => ['--address', address])
   const nightly = [...job, ...addresses, '--fees', 'listed', '--accept', file]
   const result = await runCommand([...nightly, '--reconcile=changed'])
-  expect(result.stdout).toContain('3 wallets unchanged since an earlier comparison')
+  expect(result.stdout).toContain('2 wallets unchanged since an earlier comparison')
+  expect(result.stdout).toMatch(/\d+ differences accepted by the user/)
   expect(result.exit).toBe(0)
+  const forgotten = [...job, ...addresses, '--fees', 'listed', '--reconcile=changed']
+  expect(await runCommand(forgotten)).toMatchObject({ exit: 10 })
   const without = await runCommand([...nightly])
   expect([without.exit, without.stderr]).toEqual([2, expect.stringContaining("needs option '--reconcile'")])
 })

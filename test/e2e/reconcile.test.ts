@@ -412,6 +412,9 @@ test('proposes an adjustment for each difference, with which the ledger agrees',
   expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining('already exists') })
   const adjusted = await runCommand([...reconcilePlain, '--adjustments', file])
   expect(adjusted).toMatchObject({ exit: 0 })
+  const otherBooks = 'compared with other opening balances or adjustments'
+  expect((await runCommand(['balances', plain])).stderr).toContain(otherBooks)
+  expect((await runCommand(['balances', plain, '--adjustments', file])).stderr).not.toContain(otherBooks)
 })
 
 test('stops at the limit of requests, and divides only what it proposes', async () => {

@@ -72,7 +72,7 @@ export const command = defineCommand({
     await writeQueryResult(table, format, stdoutWriter())
     const manifest = await warnIfIncomplete(output)
     const log = openLog({})
-    const verdict = await readReconciliation(output)
+    const verdict = await readReconciliation(output, args)
     if (verdict !== undefined) log.info(storedReconciliationLines(verdict))
     if (at !== undefined) log.info(asOfLine(at, result))
     log.info(adjustmentLines(adjustments, result.adjustments))

@@ -153,7 +153,7 @@ async function report(stated: Statement, located: readonly LocatedOutput[], args
     const stateOf = stated.exports[at] as Statement['exports'][number]
     const { ledgerTimeRange, opening, adjustments, belowZero } = stateOf
     manifests.push(await warnIfIncomplete(output))
-    const verdict = await readReconciliation(output)
+    const verdict = await readReconciliation(output, args)
     if (verdict !== undefined) log.info(storedReconciliationLines(verdict))
     const place = located.length > 1 ? `${name}: ` : ''
     log.info(`${place}${periodLine(stated, stateOf)}`)

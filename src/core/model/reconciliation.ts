@@ -47,6 +47,11 @@ const RECONCILIATION = v.object({
     ),
     [],
   ),
+  /**
+   * SHA-256 of the files of the user that the compared sums contain: opening balances and adjustments. Books without these
+   * files were not compared.
+   */
+  files: v.optional(v.object({ opening: v.optional(v.string()), adjustments: v.optional(v.string()) }), {}),
   /** A hash of the ledger sums with which each wallet agreed, by address; absent in verdicts of older versions. */
   reconciled: v.optional(v.record(v.string(), v.string()), {}),
   /** At most 1000 of the differences. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Coverage, Manifest } from '../../core/model/manifest.ts'
+import type { Reconciliation } from '../../core/model/reconciliation.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
 import { addAdjustments } from '../../ledger/balances/adjustments.ts'
 import { labelsOf, selectWallets } from '../../ledger/balances/balances.ts'
@@ -13,7 +14,7 @@ import {
   readOpening,
 } from '../../ledger/balances/read-opening.ts'
 import { type Dataset, openDataset, requireLedger } from '../../read/dataset.ts'
-import { hashManifest, readReconciliation } from '../../read/read-reconciliation.ts'
+import { hashBookFiles, hashManifest, readReconciliation } from '../../read/read-reconciliation.ts'
 import type { BalanceReader } from '../../sources/balances.ts'
 import { sourceOf } from '../../sources/index.ts'
 import type { RequestCounts, ServiceAccess } from '../../sources/service-access.ts'
@@ -73,6 +74,8 @@ export type ReconcileResult = ReconcileVerdict &
   RequestCounts & {
     /** SHA-256 of the manifest that was compared. */
     manifestSha256: string
+    /** SHA-256 of the files that the compared sums contain. */
+    files: Reconciliation['files']
     opening: OpeningFindings
     /** What rebasing tokens grew by, by wallet and token, in chain order; empty if it was not divided. */
     rebased: readonly RebaseIncome[]
@@ -95,6 +98,7 @@ export async function reconcileOutput(folder: string, options: ReconcileOptions)
     const wallets = chooseWallets(folder, output.manifest, options)
     const opening = await readGivenOpening(output, options.opening)
     await addAdjustments(options.adjustments, { opened: output, labels: labelsOf(output.manifest) })
+    const files = await hashBookFiles(options)
     const source = sourceOf(options.service.api ?? DEFAULT_API)
     const { reader, counts, close } = await source.openBalances(options.service, output.manifest.job.chain)
     try {
@@ -103,7 +107,7 @@ export async function reconcileOutput(folder: string, options: ReconcileOptions)
       const { rows, learned } = verdict
       const rebased =
         period === undefined ? [] : await divideRebasing(output, { period, reader, rows, learned, onStart })
-      return { ...verdict, ...counts, manifestSha256, opening: opening.findings, rebased }
+      return { ...verdict, ...counts, manifestSha256, files, opening: opening.findings, rebased }
     } finally {
       await close()
     }

@@ -26,12 +26,14 @@ export async function storeVerdict(folder: string, result: ReconcileResult): Pro
 }
 
 function buildReconciliation(result: ReconcileResult, last: Reconciliation | undefined): Reconciliation {
-  const { ok, block, manifestSha256, wallets, balances, skipped, genesisWallets, rows, requests } = result
+  const { ok, block, manifestSha256, files, wallets, balances, skipped, genesisWallets, rows, requests } =
+    result
   const differences = rows.filter(({ difference }) => difference !== 0n)
   return {
     reconciliationVersion: 1,
     time: new Date().toISOString(),
     manifestSha256,
+    files,
     ok,
     block,
     wallets,

@@ -66,7 +66,7 @@ export type ReconcileVerdict = {
 export type LearnedWallet = {
   address: string
   fromBlock: number
-  /** The hash of its ledger sums if every compared balance agrees or is accepted; undefined otherwise. */
+  /** The hash of its ledger sums if every compared balance agrees; undefined otherwise. */
   reconciledSums: string | undefined
   /** What it had before `fromBlock`, by kind; kinds that the service did not state are absent. */
   opening: ComparedWallet['learned']
@@ -122,7 +122,7 @@ export async function buildVerdict(output: Dataset, context: VerdictContext): Pr
       address: wallet.address,
       fromBlock: wallet.fromBlock,
       opening,
-      reconciledSums: balances.some(isUnaccepted) || skipped.some(isTemporary) ? undefined : hashSums(wallet),
+      reconciledSums: balances.some(isDifferent) || skipped.some(isTemporary) ? undefined : hashSums(wallet),
     })),
   }
 }
