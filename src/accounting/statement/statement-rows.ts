@@ -55,10 +55,12 @@ export function entryTypeTable({ lines, exports }: Statement): TextTable {
 /**
  * Returns the sheets of a workbook: a summary to print and sign, the exact statement, its totals by entry type, the period, and
  * negative balances.
+ *
+ * @param verdicts lines that say whether the balances were reconciled
  */
-export function statementSheets(stated: Statement): Sheet[] {
+export function statementSheets(stated: Statement, verdicts: readonly string[]): Sheet[] {
   return [
-    summarySheet(stated),
+    summarySheet(stated, verdicts),
     { name: 'Statement', ...withExactTexts(statementTable(stated)) },
     { name: 'Entry types', ...entryTypeTable(stated) },
     { name: 'Period', ...periodTable(stated) },
@@ -98,7 +100,7 @@ const ASSETS_PER_PAGE = 60
  * A line per wallet and asset for people: amounts at both ends and, with prices, the values of all columns with their totals, or
  * else all amounts. Own transfers, swaps and wraps are net.
  */
-function summarySheet({ lines, exports, currency, period }: Statement): Sheet {
+function summarySheet({ lines, exports, currency, period }: Statement, verdicts: readonly string[]): Sheet {
   const hasChains = exports.length > 1
   const isPriced = currency !== undefined
   const amounts = isPriced ? (['opening', 'closing'] as const) : NET_AMOUNTS
@@ -140,6 +142,7 @@ function summarySheet({ lines, exports, currency, period }: Statement): Sheet {
         ({ chain, newest, lastBlock }) =>
           `Chain ${chain}: rows up to block ${newest?.block ?? 'none'}, exported up to block ${lastBlock}`,
       ),
+      ...verdicts,
       '',
       'Place, date:',
       '',

@@ -126,8 +126,11 @@ async function writeStatement(located: readonly LocatedOutput[], args: Statement
   const format = chooseFormat(out, { given, formats: FORMATS, fallback: 'table', fixes: PAGE_FIXES })
   const file = await openResultFile({ file: out, protectedPaths, isBinary: format === 'xlsx' })
   const stated = await statement(folders, settings)
-  if (format === 'xlsx') await file.writeBytes(await xlsxBytes(statementSheets(stated)))
-  else {
+  if (format === 'xlsx') {
+    const verdicts = await Promise.all(folders.map((output) => readReconciliation(output, args)))
+    const lines = verdicts.flatMap(storedReconciliationLines)
+    await file.writeBytes(await xlsxBytes(statementSheets(stated, lines)))
+  } else {
     const exact = () => printable(entryTypes ? entryTypeTable(stated) : statementTable(stated))
     const table = format === 'table' && !entryTypes ? displayTable(stated) : exact()
     await writeQueryResult(table, format, file)

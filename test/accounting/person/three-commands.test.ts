@@ -134,6 +134,7 @@ test('a Koinly file, an rp2 report and a statement to sign take three commands, 
   const texts = unzipText(workbook, 'xl/sharedStrings.xml')
   expect(texts).toContain('Signature:')
   expect(texts).toContain('Total in USD')
+  expect(texts).toContain('econciled')
 })
 
 test('the files are what the programs expect', { tags: ['long'] }, async () => {

@@ -33,7 +33,7 @@ test.skipIf(isMissing('LibreOffice Calc'))(
   'LibreOffice prints the summary on a page per wallet and 60 assets',
   async () => {
     await exportMadeUp(output, [receive(ANN, 61), receive(BEN, 60)])
-    const [summary, ...others] = statementSheets(await statement([output], { year: '2024' }))
+    const [summary, ...others] = statementSheets(await statement([output], { year: '2024' }), [])
     expect(summary?.rows).toHaveLength(121)
     const pages = pagesByLibreOffice(await xlsxBytes(summary === undefined ? [] : [summary]))
     expect(pages).toBeGreaterThan(1)
