@@ -98,14 +98,12 @@ const PRICES: readonly (readonly [coin: RegExp, price: number])[] = [
   [/:0xc183/, 11.25],
 ]
 
-test('a Koinly file, an rp2 report and a statement to sign take three commands, and nothing is typed', {
-  timeout: 120_000,
-}, async () => {
+/** Runs the commands once for all tests. Resolves with the file of adjustments, and what each command says on stderr. */
+const makeBooks = () => (books ??= runCommands())
+let books: ReturnType<typeof runCommands> | undefined
+
+async function runCommands(): Promise<{ adjustments: string; messages: string[] }> {
   const adjustments = await proposeAdjustments()
-  expect(parse(readFileSync(adjustments), { columns: true })).toMatchObject([
-    { time: '2024-01-05T11:59:59.000Z', value: '30000000000000000', type: 'rebase' },
-    { time: '2024-01-20T11:59:59.000Z', value: '3000000', type: 'rebase' },
-  ])
   const prices = await serveAnswers(
     llamaAnswer((coin, timestamp) => {
       const price = PRICES.find(([name]) => name.test(coin))?.[1]
@@ -126,6 +124,17 @@ test('a Koinly file, an rp2 report and a statement to sign take three commands, 
     expect({ exit, stderr: exit === 0 ? '' : stderr }).toEqual({ exit: 0, stderr: '' })
     messages.push(stderr)
   }
+  return { adjustments, messages }
+}
+
+test('a Koinly file, an rp2 report and a statement to sign take three commands, and nothing is typed', {
+  timeout: 120_000,
+}, async () => {
+  const { adjustments, messages } = await makeBooks()
+  expect(parse(readFileSync(adjustments), { columns: true })).toMatchObject([
+    { time: '2024-01-05T11:59:59.000Z', value: '30000000000000000', type: 'rebase' },
+    { time: '2024-01-20T11:59:59.000Z', value: '3000000', type: 'rebase' },
+  ])
   const kept = parse(readFileSync(`${outputs[0]}.prices.csv`), { columns: true }) as Record<string, string>[]
   const unpriced = new Set(kept.filter(({ price }) => price === '').map(({ asset }) => asset))
   expect([...unpriced]).toEqual([SPAM.address])
@@ -138,6 +147,7 @@ test('a Koinly file, an rp2 report and a statement to sign take three commands, 
 })
 
 test('the files are what the programs expect', { tags: ['long'] }, async () => {
+  await makeBooks()
   for (const [to, path] of [
     ['koinly', at('koinly.csv')],
     ['rp2', at('rp2')],
@@ -148,7 +158,8 @@ test('the files are what the programs expect', { tags: ['long'] }, async () => {
 test.skipIf(isMissing('dali-rp2 (PyPI)'))(
   'rp2 reports the taxes of that folder',
   { tags: ['long'], timeout: 120_000 },
-  () => {
+  async () => {
+    await makeBooks()
     const file = fileURLToPath(new URL('../importers/import_rp2.py', import.meta.url))
     const { stdout, stderr, status } = spawnSync(IMPORTERS_PYTHON, [file, at('rp2')], { encoding: 'utf8' })
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' })
