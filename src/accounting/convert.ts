@@ -170,12 +170,12 @@ async function convertSources(
     await writer.close?.()
   }
   const bridgesFile = options.out === undefined ? undefined : siblingPath(options.out, 'bridges.csv')
+  const bridgesHeader = csvLine(BRIDGE_COLUMNS)
   if (bridgesFile !== undefined)
-    for (const pair of bridges) files.add(bridgesFile, csvLine(bridgeCells(pair)), csvLine(BRIDGE_COLUMNS))
+    for (const pair of bridges) files.add(bridgesFile, csvLine(bridgeCells(pair)), bridgesHeader)
   const written = await files.finish()
   await omissions.removeStaleList()
-  if (bridgesFile !== undefined && bridges.length === 0)
-    await removeStaleList(bridgesFile, csvLine(BRIDGE_COLUMNS))
+  if (bridgesFile !== undefined && bridges.length === 0) await removeStaleList(bridgesFile, bridgesHeader)
   return {
     ...converted,
     bridges,

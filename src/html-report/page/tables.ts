@@ -42,7 +42,7 @@ function textsOf(table: HTMLTableElement): string[][] {
   return [...body, ...hidden, ...(table.tFoot?.rows ?? [])].map((row) => [...row.cells].map(textOf))
 }
 
-/** Adds the rows that are not shown at first, and removes the note that says so. */
+/** Shows the hidden rows of a table, and removes the note about them. */
 function showAll(table: HTMLTableElement): void {
   const hidden = table.querySelector('template')
   if (hidden === null) return

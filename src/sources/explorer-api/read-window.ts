@@ -19,7 +19,7 @@ export type Placed = Located & { block: number }
 export type Window = {
   covered: BlockRange
   records: readonly Placed[]
-  /** Records that were listed in vain: those of a block that may be incomplete. @default none */
+  /** Records of a block that may be incomplete, which is read again. @default none */
   dropped?: readonly Placed[]
   /** Why the service does not list these blocks: it refuses the listing, or has not processed them. @default it does */
   missing?: ExportError

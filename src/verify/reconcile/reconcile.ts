@@ -74,7 +74,7 @@ export type ReconcileResult = ReconcileVerdict &
   RequestCounts & {
     /** SHA-256 of the manifest that was compared. */
     manifestSha256: string
-    /** SHA-256 of the files that the compared sums contain. */
+    /** SHA-256 of the user's files that are part of the compared sums. */
     files: Reconciliation['files']
     opening: OpeningFindings
     /** What rebasing tokens grew by, by wallet and token, in chain order; empty if it was not divided. */

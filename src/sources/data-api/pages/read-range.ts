@@ -77,7 +77,7 @@ export async function* readRange(
   }
 }
 
-/** Tracks the highest known block and its time: from other readers, and from pages of an open range. */
+/** Tracks the highest known block, from other readers and from pages of an open range, and the time of the head. */
 function trackHead({ range, head, cutoffMs }: RangeSpec) {
   let observed: number | undefined
   let second = 0
