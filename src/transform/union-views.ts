@@ -59,8 +59,9 @@ export function unionViews(views: WalletViews): ViewUnion {
 }
 
 /**
- * The first native that is complete or, if there is none, that states its position. A field of the call that it omits comes
- * from the first native that states it: otherwise the value would depend on which wallets were read again.
+ * The first native that is complete or, if there is none, that states its position. The position is that of the first
+ * native that states it, as in `findReorged`. A field of the call that it omits comes from the first native that states
+ * it: otherwise the value would depend on which wallets were read again.
  */
 function preferredNative(natives: readonly Native[]): Native {
   const [first] = natives as [Native]
@@ -72,8 +73,16 @@ function preferredNative(natives: readonly Native[]): Native {
   const stated = (name: (typeof CALL_FIELDS)[number]) =>
     preferred.row[name] ?? sameBlock.find(({ row }) => row[name] !== null)?.row[name] ?? null
   const [call_type, method_id] = [stated('call_type'), stated('method_id')]
-  if (call_type === preferred.row.call_type && method_id === preferred.row.method_id) return preferred
-  return { ...preferred, row: { ...preferred.row, call_type, method_id } }
+  const index = preferred.prefix.transaction_index
+  const positioned = sameBlock.find(({ prefix }) => prefix.transaction_index !== null) ?? preferred
+  const { prefix } = positioned.prefix.transaction_index === index ? preferred : positioned
+  if (
+    prefix === preferred.prefix &&
+    call_type === preferred.row.call_type &&
+    method_id === preferred.row.method_id
+  )
+    return preferred
+  return { ...preferred, prefix, row: { ...preferred.row, call_type, method_id } }
 }
 
 function unionOfOne(view: View): ViewUnion {
