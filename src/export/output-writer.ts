@@ -22,13 +22,11 @@ import type { FeeResolver } from '../transform/fees.ts'
 import { mergeItems } from '../transform/merge/merge-items.ts'
 import { openPageSource } from '../transform/merge/page-items.ts'
 import { openPageReader } from '../transform/page-reader.ts'
-import { rejectBackwardTimes } from '../transform/reject-backward-times.ts'
 import { badItems, rejectLines, retainedRejects } from '../transform/rejects.ts'
-import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
 import type { StagedPageLocation } from '../transform/staged/read-staged.ts'
 import type { StagedPage } from '../transform/staged/stage-page.ts'
 import { createStaging, type Staging } from '../transform/staging.ts'
-import { openWritePool, type WritePool } from '../transform/threads/pool.ts'
+import { openWritePool } from '../transform/threads/pool.ts'
 import { type WriteContext, writeContext } from '../transform/threads/task.ts'
 import {
   type BatchRows,
@@ -37,6 +35,7 @@ import {
   seenIn,
   timesIn,
 } from '../transform/write-batch.ts'
+import { writeBatches } from '../transform/write-batches.ts'
 import { publishExport } from './publish-export.ts'
 import { type AlreadyExported, findAlreadyExported, storeHashes } from './resume/already-exported.ts'
 import { gapsOfExport, openingOfExport } from './resume/gaps.ts'
@@ -110,7 +109,10 @@ export async function openOutputWriter(options: OutputOptions): Promise<OutputWr
       pages = await raceAbort(staging.finish(range), signal)
     },
     merge: async () => {
-      batches = await raceAbort(mergePages(pages, range, { pool, folder, previous }), signal)
+      const floorMs = previous.written.reduce((ms, { lastMs = 0 }) => Math.max(ms, lastMs), 0)
+      const write = (batch: BlockRangeBatch) => pool.run({ kind: 'batch', batch }, totalBytes(batch.pages))
+      const merging = writeBatches(cutBatches(range, pages), { pages, folder, floorMs, write })
+      batches = await raceAbort(merging, signal)
       return {
         batches,
         contradicted: batches.reduce((sum, { contradicted }) => sum + contradicted, 0),
@@ -148,23 +150,6 @@ function countRows(batches: readonly BatchRows[]): Pick<RunStats, 'transactions'
     for (const [table, all] of chunks) addRows(counts.rows, { [table]: sumChunks(all).rows })
   }
   return counts
-}
-
-/** Merges the rows of a range into batches. Every transaction is in exactly one of them. */
-async function mergePages(
-  pages: readonly StagedPageLocation[],
-  range: BlockRange,
-  { pool, folder, previous }: { pool: WritePool; folder: string } & Pick<OutputOptions, 'previous'>,
-): Promise<readonly BatchRows[]> {
-  const written = new Map<number, BlockRangeBatch>()
-  const rewrite = (batch: BlockRangeBatch) => {
-    written.set(batch.range.from, batch)
-    return pool.run({ kind: 'batch', batch }, totalBytes(batch.pages))
-  }
-  const batches = await Promise.all(cutBatches(range, pages).map(rewrite))
-  const resolved = await resolveReorgedTransactions(batches, { folder, pages, rewrite })
-  const floorMs = previous.written.reduce((ms, { lastMs = 0 }) => Math.max(ms, lastMs), 0)
-  return rejectBackwardTimes(resolved, { written, folder, floorMs, rewrite })
 }
 
 type MergedRows = {

@@ -10,12 +10,14 @@ import type { Source } from '../sources/source.ts'
 import type { Flattener } from './flatten-views.ts'
 import { fingerprint, fingerprintBytes } from './merge/fingerprints.ts'
 import { mergeItems, type TransactionViews } from './merge/merge-items.ts'
-import type { ReorgedTransaction } from './merge/page-items.ts'
+import type { ChainPosition, ReorgedTransaction } from './merge/page-items.ts'
 import type { PageReader } from './page-reader.ts'
 import { BatchChunks } from './staged/batch-chunks.ts'
 import {
+  isAtRejectedTime,
   openStagedReader,
   openStagedSource,
+  type RejectedTimes,
   type StagedItem,
   type StagedPageLocation,
   type StagedReader,
@@ -30,17 +32,14 @@ export type BlockRangeBatch = {
   pages: readonly StagedPageLocation[]
   /** By hash, transactions that have several chain positions. @default none */
   reorged?: ReadonlyMap<string, ReorgedTransaction>
-  /** Times of blocks, as `timeKey`, whose records are rejected. @default none */
-  rejectedTimes?: ReadonlySet<string>
+  /** @default none */
+  rejectedTimes?: RejectedTimes
 }
-
-/** A block and its time in whole seconds. */
-export const timeKey = (block: number, timeMs: number): string => `${block} ${Math.floor(timeMs / 1000)}`
 
 export type BatchRows = {
   range: BlockRange
   transactions: number
-  /** Times of its first and last transaction; undefined if it has none. */
+  /** The times of its oldest and newest transaction; undefined if it has none. */
   times: Times | undefined
   /** Whether no block is older than an earlier one. */
   isAscending: boolean
@@ -64,7 +63,7 @@ export type BatchRows = {
   contradictions: readonly Contradiction[]
   /** Number of logs that a view lists in more than one of the ERC lists. */
   repeatedLogs: number
-  /** Location of the fingerprints of its transactions. */
+  /** Location of the fingerprints of the transactions that have rows. */
   hashes: Chunk
 }
 
@@ -113,7 +112,7 @@ export function writeBatch(
       for (const entry of index.decimals) decimals.push(entry)
       return index
     }
-    const context = { readIndex, range, reorged }
+    const context = { readIndex, range, reorged, rejectedTimes }
     for (const views of mergeItems(pages.map((page) => openStagedSource(page, context)))) writer.add(views)
     return { range, ...writer.finish(), decimals: groupDecimals(decimals) }
   } finally {
@@ -136,12 +135,12 @@ class BatchWriter {
   #repeatedLogs = 0
   #transactions = 0
   #times: { first: number; last: number } | undefined
-  readonly #rejectedTimes: ReadonlySet<string> | undefined
+  readonly #rejectedTimes: RejectedTimes | undefined
   #isAscending = true
   /** The newest second of the blocks before the current one, and of the current one. */
   #newest = { before: 0, block: -1, second: 0 }
 
-  constructor(context: BatchContext, reader: StagedReader, rejectedTimes?: ReadonlySet<string>) {
+  constructor(context: BatchContext, reader: StagedReader, rejectedTimes?: RejectedTimes) {
     this.#rejectedTimes = rejectedTimes
     const { files, folder, partitionBy } = context
     this.#context = context
@@ -152,8 +151,7 @@ class BatchWriter {
 
   add(views: TransactionViews<StagedItem>): void {
     const [view] = views
-    this.#fingerprints.push(fingerprint(view.key.hash))
-    if (views.length === 1 && !this.#isRejected(view)) this.#addStaged(view)
+    if (views.length === 1 && !isAtRejectedTime(view, this.#rejectedTimes)) this.#addStaged(view)
     else this.#addUnion(views)
   }
 
@@ -186,7 +184,7 @@ class BatchWriter {
       if (index.isFeeUnknown[at]) this.#unknowns.feeUnknown += 1
       if (index.isFeeUpperBound[at]) this.#unknowns.feesUpperBound += 1
       this.#countWallet(wallet)
-      this.#countTransaction(key.block, index.timeMs[at] ?? 0, isAtomicListing(wallet))
+      this.#countTransaction(key, index.timeMs[at] ?? 0, isAtomicListing(wallet))
     }
     this.#chunks.addStaged(item)
   }
@@ -194,24 +192,19 @@ class BatchWriter {
   #addUnion(views: TransactionViews<StagedItem>): void {
     const { flatten } = this.#context
     const items = views.map((view) => {
-      const problem = this.#isRejected(view) ? BACKWARD_TIME : undefined
+      const problem = isAtRejectedTime(view, this.#rejectedTimes) ? BACKWARD_TIME : undefined
       return { ...view, item: this.#reader.readItem(view), run: view.page.location.run, problem }
     })
     const flat = flatten(items, (line) => this.#rejects.push(line))
     if (flat === undefined) return
     this.#repeatedLogs += flat.repeatedLogs
     if (flat.isContradicted) this.#recordContradiction(views)
-    const { block_number: block, block_timestamp: timeMs } = flat.prefix
     if (flat.isStatusUnknown) this.#unknowns.statusUnknown += 1
     if (flat.isFeeUnknown) this.#unknowns.feeUnknown += 1
     if (flat.isFeeUpperBound) this.#unknowns.feesUpperBound += 1
     for (const wallet of flat.seenBy) this.#countWallet(wallet)
-    this.#countTransaction(Number(block), timeMs, flat.seenBy.some(isAtomicListing))
+    this.#countTransaction(views[0].key, flat.prefix.block_timestamp, flat.seenBy.some(isAtomicListing))
     this.#chunks.addRows(flat)
-  }
-
-  #isRejected({ key, page, at }: StagedItem): boolean {
-    return this.#rejectedTimes?.has(timeKey(key.block, page.index.timeMs[at] ?? 0)) ?? false
   }
 
   #recordContradiction(views: TransactionViews<StagedItem>): void {
@@ -236,12 +229,14 @@ class BatchWriter {
     this.#seen.set(wallet, (this.#seen.get(wallet) ?? 0) + 1)
   }
 
-  #countTransaction(block: number, timeMs: number, isAtomic: boolean): void {
+  #countTransaction({ block, hash }: ChainPosition, timeMs: number, isAtomic: boolean): void {
+    this.#fingerprints.push(fingerprint(hash))
     // `transactions` and `wallet_transactions` do not contain atomic transactions.
     if (!isAtomic) this.#transactions += 1
     this.#compareTime(block, Math.floor(timeMs / 1000))
     this.#times ??= { first: timeMs, last: timeMs }
-    this.#times.last = timeMs
+    if (timeMs < this.#times.first) this.#times.first = timeMs
+    if (timeMs > this.#times.last) this.#times.last = timeMs
     if (this.#partitionOf !== undefined) this.#chunks.startPartition(this.#partitionOf(block, timeMs))
   }
 }

@@ -145,6 +145,21 @@ describe.skipIf(noRedis)('a queue run', { tags: ['long'] }, () => {
     expect(readManifest(many.output)).toMatchObject({ rejects: 2, statusUnknown: 2, feeUnknown: 1 })
   })
 
+  test('rejects times and places transactions of two partitions as one machine does', async () => {
+    const chain = await startSyntheticChain(payments)
+    const early = { block: 1250, blockTimestamp: 1_700_000_000 + 2 * 1_150 }
+    chain.listing.items = (wallet) => [
+      ...payments,
+      payment(5, ALICE, BOB, wallet === ALICE ? early : { block: 1705 }),
+    ]
+    const [many, alone] = [jobOf(chain.url, 'many'), jobOf(chain.url, 'alone')]
+    const queued = await runQueued(server.url, many)
+    const plain = await run([alone])
+    expect([queued.code, plain.code]).toEqual(['RECORDS_REJECTED', 'RECORDS_REJECTED'])
+    expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
+    await expectValid(many.output)
+  })
+
   test('publishes nothing if the block times of two partitions contradict each other', async () => {
     const chain = await startSyntheticChain(payments)
     const early = { block: 1405, blockTimestamp: 1_700_000_000 + 2 * 1_105 }

@@ -8,7 +8,7 @@ import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
-import { addressOf, payment } from '../helpers/synthetic-chain.ts'
+import { addressOf, payment, startSyntheticChain } from '../helpers/synthetic-chain.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const WALLET = addressOf('alice')
@@ -68,4 +68,24 @@ test('a block older than those of earlier runs is rejected', async () => {
   const { blocks, reasons, problems } = await contentOf(output)
   expect(blocks).toEqual([...times.map((_, at) => 1_000 + at), 1_051])
   expect({ reasons, problems }).toEqual({ reasons: [BACKWARD], problems: [] })
+})
+
+test('a transaction keeps the position of the views that are not rejected', async () => {
+  const wallets = [addressOf('one'), addressOf('two')].sort() as [string, string]
+  const payments = [0, 10, 20, 30].map((number) => payment(number, ...wallets))
+  const chain = await startSyntheticChain(payments)
+  const moved = [{ block: 1_015, blockTimestamp: START }, { block: 1_025 }]
+  chain.listing.items = (wallet) => [
+    ...payments,
+    payment(5, ...wallets, moved[wallets.indexOf(wallet)] ?? {}),
+  ]
+  const output = join(tempFolder(), 'out')
+  const job = testJob({ addresses: wallets, output, endBlock: 1_100, service: { baseUrl: chain.url } })
+  expect((await run([job])).code).toBe('RECORDS_REJECTED')
+  const { blocks, reasons, problems } = await contentOf(output)
+  expect({ blocks, reasons, problems }).toEqual({
+    blocks: [1_000, 1_010, 1_020, 1_025, 1_030],
+    reasons: [BACKWARD],
+    problems: [],
+  })
 })

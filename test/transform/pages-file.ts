@@ -22,8 +22,12 @@ export function itemAt(block: number, { index = 0, ...changes }: Record<string, 
 }
 
 /** Appends pages to the file `pages` in the folder and returns their locations, in the same order. */
-export function storePages(folder: string, pages: readonly StoredPage[]): PageLocation[] {
-  const bodies = pages.map(({ transactions }) => Buffer.from(JSON.stringify({ transactions })))
+export function storePages(
+  folder: string,
+  pages: readonly StoredPage[],
+  list = 'transactions',
+): PageLocation[] {
+  const bodies = pages.map(({ transactions }) => Buffer.from(JSON.stringify({ [list]: transactions })))
   writeFileSync(join(folder, 'pages'), Buffer.concat(bodies))
   let end = 0
   return pages.map(({ wallet, transactions }, at) => {
@@ -37,7 +41,8 @@ export function storePages(folder: string, pages: readonly StoredPage[]): PageLo
 /** The key range of all blocks from the lowest to the highest block of a page. */
 function keyRangeOf(transactions: readonly unknown[]): PageLocation['keyRange'] {
   const blocks = transactions
-    .map((of) => Number((of as Item | null)?.nativeTransaction?.blockNumber))
+    .map((of) => of as (Partial<Item> & { blockNumber?: string }) | null)
+    .map((of) => Number(of?.nativeTransaction?.blockNumber ?? of?.blockNumber))
     .filter((block) => Number.isSafeInteger(block))
   if (blocks.length === 0) return null
   return {
@@ -56,7 +61,8 @@ function stage(tasks: TaskRunner, locations: readonly PageLocation[]): StagedPag
 /** Stores pages in a folder and stages their rows there. */
 export function stagePages(folder: string, pages: readonly StoredPage[], context = writeContext(folder)) {
   const tasks = openTaskRunner(context)
-  const locations = stage(tasks, storePages(folder, pages))
+  const list = context.api === 'data-api' ? 'transactions' : 'items'
+  const locations = stage(tasks, storePages(folder, pages, list))
   return { tasks, locations }
 }
 

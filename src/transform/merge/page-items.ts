@@ -184,7 +184,7 @@ export type ReorgedTransaction = {
   /** The position at which it is exported. */
   key: ChainPosition
   /**
-   * By wallet, its latest position in that wallet's listing. Items of the wallet at other positions are
+   * By wallet, its latest position in that wallet's listing. Usable items of the wallet at other positions are
    * ignored.
    */
   last: ReadonlyMap<string, ChainPosition>
@@ -202,30 +202,30 @@ export type ItemFilter = {
 /**
  * Returns the valid items of a page in a range, in chain order. Items of reorged transactions get their new
  * position.
+ *
+ * @param isUsable whether an item has rows; one without rows stays where it is listed
  */
 export function includedItems<T extends PositionedItem>(
   items: readonly T[],
   { range, validBefore = Number.POSITIVE_INFINITY, rereadRanges = NONE, reorged }: ItemFilter,
+  isUsable: (item: T) => boolean = () => true,
 ): readonly T[] {
   const isInside = ({ key }: PositionedItem) => key.block >= range.from && key.block < range.to
   const isIncluded = ({ key: { block } }: PositionedItem) =>
     block < validBefore && !rereadRanges.some(({ from, to }) => block >= from && block < to)
   if (reorged === undefined) return items.filter((item) => isInside(item) && isIncluded(item))
-  const relocated = items.filter(isIncluded).flatMap((item) => toReorgedPosition(item, reorged))
+  const relocated: T[] = []
+  for (const item of items.filter(isIncluded)) {
+    const target = reorged.get(item.key.hash)
+    const last = target?.last.get(item.wallet)
+    if (target !== undefined && last !== undefined && compareKeys(last, item.key) === 0)
+      relocated.push({ ...item, key: target.key })
+    else if (target === undefined || !isUsable(item)) relocated.push(item)
+  }
   return sortItems(relocated.filter(isInside))
 }
 
 const NONE: readonly BlockRange[] = []
-
-function toReorgedPosition<T extends PositionedItem>(
-  item: T,
-  reorged: ReadonlyMap<string, ReorgedTransaction>,
-): T[] {
-  const target = reorged.get(item.key.hash)
-  if (target === undefined) return [item]
-  const last = target.last.get(item.wallet) ?? item.key
-  return compareKeys(last, item.key) === 0 ? [{ ...item, key: target.key }] : []
-}
 
 /** Returns the items of a page that have no valid chain position, parsed by `JSON.parse`, with the reason. */
 export function badItemsOfPage({ wallet, body, chain, source }: StoredPage): BadItem[] {

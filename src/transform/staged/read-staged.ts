@@ -106,12 +106,33 @@ export type StagedContext = {
   range: BlockRange
   /** By hash, transactions that have several chain positions. @default none */
   reorged?: ReadonlyMap<string, ReorgedTransaction> | undefined
+  /** @default none */
+  rejectedTimes?: RejectedTimes | undefined
 }
+
+/** By block, its times in whole seconds at which its records are rejected. */
+export type RejectedTimes = ReadonlyMap<number, ReadonlySet<number>>
+
+type StagedPosition = Pick<StagedItem, 'page' | 'at'>
+
+/** The time of an item's block, in whole seconds. */
+export const secondOf = ({ page, at }: StagedPosition): number =>
+  Math.floor((page.index.timeMs[at] ?? 0) / 1000)
+
+/** Whether an item is rejected because of the time of the block that lists it. */
+export function isAtRejectedTime(item: StagedPosition, rejectedTimes: RejectedTimes | undefined): boolean {
+  const seconds = rejectedTimes?.get(item.page.index.block[item.at] ?? 0)
+  return seconds?.has(secondOf(item)) ?? false
+}
+
+/** Whether an item has rows: it could be normalized, and its time is not rejected. */
+export const isUsable = (item: StagedPosition, rejectedTimes: RejectedTimes | undefined): boolean =>
+  item.page.index.isNormalized[item.at] === true && !isAtRejectedTime(item, rejectedTimes)
 
 /** Opens a staged page as a merge source. Its index is read when the merge loads it. */
 export function openStagedSource(
   location: StagedPageLocation,
-  { readIndex, ...filter }: StagedContext,
+  { readIndex, rejectedTimes, ...filter }: StagedContext,
 ): ItemSource<StagedItem> {
   const { wallet, keyRange, validBefore, rereadRanges } = location
   return {
@@ -123,7 +144,9 @@ export function openStagedSource(
         const key = { block, index: index.index[at] ?? 0, hash: index.hash[at] ?? '' }
         return { key, wallet, page, at }
       })
-      return includedItems(items, { ...filter, validBefore, rereadRanges })
+      return includedItems(items, { ...filter, validBefore, rereadRanges }, (item) =>
+        isUsable(item, rejectedTimes),
+      )
     },
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { UNKNOWN_INDEX } from '../../src/core/model/item-key.ts'
-import { resolveReorgedTransactions } from '../../src/transform/resolve-reorged.ts'
+import { writeBatches } from '../../src/transform/write-batches.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { A, B, itemAt, stagePages, textOf } from './pages-file.ts'
 
@@ -15,11 +15,11 @@ async function cellsOf(pages: Parameters<typeof stagePages>[1]): Promise<string[
   const folder = tempFolder()
   const { tasks, locations } = stagePages(folder, pages)
   tasks.run({ kind: 'flush' })
-  const first = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: 100 }, pages: locations } })
-  const batches = await resolveReorgedTransactions([first], {
+  const batches = await writeBatches([{ range: { from: 0, to: 100 }, pages: locations }], {
     pages: locations,
     folder,
-    rewrite: async (batch) => tasks.run({ kind: 'batch', batch }),
+    floorMs: 0,
+    write: async (batch) => tasks.run({ kind: 'batch', batch }),
   })
   const text = batches.map(({ chunks }) => textOf(chunks.get('transactions'))).join('')
   return text
