@@ -94,7 +94,7 @@ const hashesIn = (pages: readonly Listed[]) =>
   new Set(pages.flatMap(({ entries }) => entries.map(({ number }) => hashOf(number))))
 
 test.for(['data-api', 'etherscan'] as const)(
-  'rows are in order of blocks and times, whatever pages of %s state, and what has no row is rejected',
+  'rows are in order of blocks and times, whatever pages state, and what has no row is rejected: %s',
   async (api) => {
     await fc.assert(
       fc.asyncProperty(pagesOf(fc.nat(END)), cutsOf, async (pages, cuts) => {
@@ -109,7 +109,7 @@ test.for(['data-api', 'etherscan'] as const)(
 )
 
 test.for(['data-api', 'etherscan'] as const)(
-  'nothing is rejected if pages of %s state several positions only',
+  'nothing is rejected if only positions differ: %s',
   async (api) => {
     await fc.assert(
       fc.asyncProperty(pagesOf(), async (pages) => {
