@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { ExportError } from '../core/model/errors.ts'
 import { entryAt } from '../core/platform/entry.ts'
@@ -126,8 +127,11 @@ async function loadCsv(database: ScratchDatabase, name: string, file: string): P
   const types = ['BOOLEAN', 'BIGINT', 'DATE', 'TIMESTAMP', 'VARCHAR'].map(quoteLiteral).join(', ')
   const source = `read_csv(${quoteLiteral(file)}, header = true, auto_type_candidates = [${types}], sample_size = -1)`
   // A name with * or ? would be a pattern of several files.
-  if (!(await entryAt(file))?.isFile())
-    throw inputError(file, Object.assign(new Error(), { code: 'ENOENT' }), CSV_FIX)
+  const entry = await entryAt(file)
+  if (!entry?.isFile()) throw inputError(file, Object.assign(new Error(), { code: 'ENOENT' }), CSV_FIX)
+  // DuckDB reads it as a table with one column and no rows.
+  if (entry.size < MAX_BLANK_BYTES && (await readFile(file, 'utf8')).trim() === '')
+    throw new ExportError('USAGE', `cannot read ${file}: it is empty`, { fix: CSV_FIX })
   try {
     await database.run(`CREATE TABLE ${quoteIdentifier(name)} AS SELECT * FROM ${source}`)
   } catch (cause) {
@@ -135,6 +139,9 @@ async function loadCsv(database: ScratchDatabase, name: string, file: string): P
     throw new ExportError('USAGE', `cannot read ${file}: ${oneLine(reason)}`, { cause, fix: CSV_FIX })
   }
 }
+
+/** A larger file is not read to find out whether it has white space only. */
+const MAX_BLANK_BYTES = 64
 
 const CSV_FIX = 'Name a CSV file with a header, in UTF-8.'
 

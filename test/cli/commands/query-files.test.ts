@@ -37,6 +37,13 @@ test.for([
   expect(stderr).toContain(message)
 })
 
+test.for(['', '\ufeff', '\r\n'])('--with refuses a file without a header: %j', async (text) => {
+  const empty = fileOf('empty.csv', text)
+  const { exit, stderr } = await query('select 1', '--with', `users=${empty}`)
+  expect(exit).toBe(2)
+  expect(stderr).toContain(`cannot read ${empty}: it is empty`)
+})
+
 test('draws bars, or lines by time, beside the result', async () => {
   const chart = join(tempFolder(), 'chart.html')
   const byDay = 'select block_timestamp::date as day, count(*) as rows from ledger group by 1 order by 1'
