@@ -37,7 +37,7 @@ test('reconcile recommends the listing of internal transactions where receipts a
   expect(coins.map(({ wallet_address }) => wallet_address)).toEqual([...RECEIVERS].sort())
   for (const { difference, likely_cause } of coins) {
     expect(difference > 0n).toBe(true)
-    expect(likely_cause).toContain('--internals full --fresh')
+    expect(likely_cause).toContain('set internals: full in the job and run it with --fresh')
   }
 })
 

@@ -266,9 +266,8 @@ test('ends with exit code 10 and the transaction whose row is missing', async ()
   expect(exit).toBe(10)
   expect(stdout).toContain('3 of 4 wallets reconciled at block 420')
   expect(stdout).toContain(
-    `an internal payment to the wallet is not listed (+${row.value}): run the job with`,
+    `an internal payment to the wallet is not listed (+${row.value}): set internals: full in the job`,
   )
-  expect(stdout).toContain('--internals full --fresh')
   expect(stdout).toContain(`(transaction ${row.transaction_hash}, block ${row.block_number})`)
   expect(stderr).toContain('comparing 4 wallets at block 420: at least ')
   expect(stderr).toMatch(

@@ -89,7 +89,7 @@ export function coinCause(coin: DivergentCoin): string {
 
 /** The advice for internal payments to a wallet that its listing lacks. */
 const READ_INTERNALS =
-  'run the job with --internals full --fresh, which also reads the listing of internal transactions'
+  'set internals: full in the job and run it with --fresh, which also reads the listing of internal transactions'
 
 function describeSuspect(
   suspect: DivergentTransaction,

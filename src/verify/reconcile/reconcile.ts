@@ -122,7 +122,7 @@ function chooseWallets(folder: string, manifest: Manifest, options: ReconcileOpt
   const covered = readableCoverage(manifest).filter(({ address }) => selected.has(address))
   if (covered.length === 0)
     throw new ExportError('USAGE', `${folder} covers no blocks of these wallets that could be compared`, {
-      fix: 'Run its job again once the chain has reached startBlock and the service accepts the wallets. If they only receive internal payments, which some listings lack, add --internals full --fresh.',
+      fix: 'Run its job again once the chain has reached startBlock and the service accepts the wallets. If they only receive internal payments, which some listings lack, set internals: full in the job and add --fresh.',
     })
   if (options.sample === undefined) return covered
   const rank = ({ address }: Coverage) => createHash('sha256').update(address).digest('hex')

@@ -34,10 +34,10 @@ export async function expectOverstatedFees(job: Job, plain: Job): Promise<void> 
   }
 }
 
-/** The option that a likely cause names for each gap. */
+/** The option or job field that a likely cause names for each gap. */
 const CLOSED_BY: Record<Gap, string> = {
   fees: '--fees exact',
-  internals: '--internals full --fresh',
+  internals: 'internals: full',
   atomic: '--atomic',
 }
 

@@ -77,7 +77,10 @@ test('transactions whose details confirm their fee are not taken for overstated'
 test.for([
   { wraps: 'off', says: /run the job with --wraps ledger$/ },
   { wraps: undefined, says: /run the job with --wraps ledger$/ },
-  { wraps: 'ledger', says: /a call that is not listed: run the job with --internals full --fresh/ },
+  {
+    wraps: 'ledger',
+    says: /a call that is not listed: set internals: full in the job and run it with --fresh/,
+  },
   { wraps: 'ledger', internals: 'full', says: /a call that is not listed: confirm with/ },
   { wraps: 'off', chain: '1', says: /add it to the job \(wrappedCoins: \[0xb31f66/ },
   { wraps: 'off', chain: '1', wrappedCoins: [WAVAX], says: /run the job with --wraps ledger$/ },
