@@ -13,7 +13,7 @@ import type { BatchRows } from './write-batch.ts'
 export type ReorgedTransactions = {
   /** By hash, the transactions that have several chain positions. */
   reorged: ReadonlyMap<string, ReorgedTransaction>
-  /** The offsets of the pages that contain them. */
+  /** The offsets of the pages that may contain them. */
   offsets: ReadonlySet<number>
 }
 
@@ -33,22 +33,21 @@ type ReorgSearch = Pick<StagedContext, 'readIndex' | 'rejectedTimes'> & {
 export function findReorged(batches: readonly BatchRows[], search: ReorgSearch): ReorgedTransactions {
   const reorged = new Map<string, ReorgedTransaction>()
   const offsets = new Set<number>()
-  for (const [hash, views] of viewsOf(batches, search)) {
+  for (const [hash, views] of viewsOf(batches, search, offsets)) {
     const all = [...views.values()]
-    if (all.every(({ key }) => compareKeys(key, all[0]?.key ?? key) === 0)) continue
-    reorged.set(hash, resolve(all))
-    for (const { page } of all) offsets.add(page.offset)
+    if (all.some(({ key }) => compareKeys(key, all[0]?.key ?? key) !== 0)) reorged.set(hash, resolve(all))
   }
   return { reorged, offsets }
 }
 
 /**
  * Returns, by hash, the views of the transactions that may have several chain positions. Of a wallet's items at one
- * position, the last one received counts.
+ * position, the last one received counts. The offsets of their pages are added to `offsets`.
  */
 function viewsOf(
   batches: readonly BatchRows[],
   { pages, duplicates, readIndex, rejectedTimes }: ReorgSearch,
+  offsets: Set<number>,
 ): Map<string, Map<string, View>> {
   const byHash = new Map<string, Map<string, View>>()
   if (duplicates.size === 0) return byHash
@@ -61,6 +60,7 @@ function viewsOf(
     for (const item of openStagedSource(location, { readIndex, range }).load()) {
       const { wallet, key } = item
       if (!duplicates.has(fingerprint(key.hash))) continue
+      offsets.add(location.offset)
       const views = byHash.get(key.hash) ?? new Map<string, View>()
       byHash.set(key.hash, views)
       const position = `${wallet} ${key.block} ${key.index}`

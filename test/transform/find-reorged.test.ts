@@ -36,6 +36,12 @@ test('a transaction gets the position in the view of the lowest wallet address',
   expect(await blocksOf(pages)).toEqual([10, 12])
 })
 
+test('a transaction that a listing received twice moves from both pages', async () => {
+  const twice = { wallet: B, transactions: [itemAt(20, { txHash: HASH })] }
+  const pages = [twice, { wallet: A, transactions: [itemAt(10, { txHash: HASH }), itemAt(12)] }, twice]
+  expect(await blocksOf(pages)).toEqual([10, 12])
+})
+
 test('if that view cannot be normalized, the transaction gets the position in the next view', async () => {
   const pages = [
     { wallet: A, transactions: [itemAt(10, { txHash: HASH, value: 'broken' })] },
