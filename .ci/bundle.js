@@ -29,6 +29,7 @@ const { metafile } = await build({
   external: APART,
   // The width of text, for help and progress: the default one creates a segmenter at every start, which takes 0.03 s.
   alias: {
+    undici: fileURLToPath(new URL('undici.cjs', import.meta.url)),
     'string-width': fileURLToPath(import.meta.resolve('fast-string-width')),
     // Half as large as its other form.
     bullmq: fileURLToPath(new URL('../esm/index.js', import.meta.resolve('bullmq'))),
