@@ -21,8 +21,11 @@ import {
 const TTL_MS = 60_000
 const RENEW_MS = TTL_MS / 3
 
-/** Locks that this process holds: content by path. */
-const heldLocks = new Map<string, string>()
+/** Locks that this process holds, by path. */
+const heldLocks = new Map<string, HeldLock>()
+
+/** `version`: state of the file when its content was last compared. */
+type HeldLock = { content: string; version?: string | undefined }
 
 /**
  * Locks an output and resolves with a function that releases the lock. Throws OUTPUT_LOCKED with the path of the lock, the
@@ -58,8 +61,16 @@ export async function lockOutput(folder: string, activity = 'exporting'): Promis
 /** Throws OUTPUT_LOCKED if this process locked the folder and another process has taken the lock over since. */
 export async function requireLock(folder: string): Promise<void> {
   const path = join(folder, 'lock')
-  const ownContent = heldLocks.get(path)
-  if (ownContent === undefined || (await readTextIfExists(path)) === ownContent) return
+  const held = heldLocks.get(path)
+  if (held === undefined) return
+  // Whoever takes over a lock replaces the file, and every change of a file changes its time.
+  const entry = await entryAt(path)
+  const version = entry && `${entry.ino} ${entry.ctimeMs} ${entry.mtimeMs}`
+  if (version !== undefined && version === held.version) return
+  if ((await readTextIfExists(path)) === held.content) {
+    held.version = version
+    return
+  }
   throw new ExportError(
     'OUTPUT_LOCKED',
     `another run has taken over ${path}, which this process did not renew for ${TTL_MS / 1000} seconds`,
@@ -77,7 +88,7 @@ export async function holderOf(folder: string): Promise<Holder | undefined> {
 
 /** Renews the lock until the returned function releases it. */
 function keepRenewing(path: string, ownContent: string): () => Promise<void> {
-  heldLocks.set(path, ownContent)
+  heldLocks.set(path, { content: ownContent })
   const timer = setInterval(() => void renew(path, ownContent).catch(() => undefined), RENEW_MS)
   timer.unref()
   return async () => {
