@@ -1,3 +1,4 @@
+import type { Compression } from '../core/model/model.ts'
 import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
 import {
   type Column,
@@ -26,16 +27,23 @@ export const PARQUET: Format = {
 
 /** Version 1 pages, dictionaries, statistics, and row groups of about 100,000 rows. */
 function copyStatement(select: string, { path, table, compression, numbers, size }: RowsFile): string {
-  const codec = compression === 'none' ? 'uncompressed' : compression
   const decimals = decimalColumnsOf(table, numbers)
   const decimalIds = decimals.map(({ name, id }) => [name, id] as const)
   const ids = [...fieldIds(table.columns), ...decimalIds].map(
     ([name, id]) => `${quoteIdentifier(name)}: ${id}`,
   )
-  const options = `format parquet, compression ${codec}, parquet_version v1, row_group_size ${rowGroupRows(size)}, field_ids {${ids.join(', ')}}`
+  const options = `format parquet, compression ${CODECS[compression]}, parquet_version v1, row_group_size ${rowGroupRows(size)}, field_ids {${ids.join(', ')}}`
   const rows =
     decimals.length === 0 ? select : `select *, ${decimals.map(decimalSql).join(', ')} from (${select})`
   return `copy (${rows}) to ${quoteLiteral(path)} (${options})`
+}
+
+/** Level 1 of zstd takes half as long as DuckDB's default, 3; files are 3 % smaller or larger. */
+const CODECS: Readonly<Record<Compression, string>> = {
+  zstd: 'zstd, compression_level 1',
+  snappy: 'snappy',
+  gzip: 'gzip',
+  none: 'uncompressed',
 }
 
 /** SQL for the number of a text, null if it does not fit. A plain cast would round digits after the point. */
