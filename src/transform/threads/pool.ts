@@ -23,14 +23,14 @@ export type WritePool = {
   expectBytes(bytes: number): void
   /**
    * Parses a page in a thread, like `parsePage` of the source, and then stages its rows there. Returns
-   * undefined if no thread is ready. The memory of `body` is transferred to the thread; use the `body` of the
+   * undefined if there is no thread. The memory of `body` is transferred to the thread; use the `body` of the
    * resulting page instead.
    *
    * @param reader if it has read answers, the page is read by the same thread, which has parsed them
    * @throws if the pool is closed. `page` rejects with the errors of `parsePage`.
    */
   readPage(task: PageTask, reader?: object): PendingPage | undefined
-  /** Reads an answer in a thread, like `readAnswer` of the source. Undefined if there is no thread, ready or not. */
+  /** Reads an answer in a thread, like `readAnswer` of the source. Undefined if there is no thread. */
   readAnswer(body: Buffer, reader: object): Promise<Answer> | undefined
   /**
    * Runs a task. Rejects with the task's error, or once the pool is closed.
@@ -113,7 +113,7 @@ class ThreadPool implements WritePool {
   }
 
   readAnswer(body: Buffer, reader: object): Promise<Answer> | undefined {
-    const thread = this.#threadForPage(reader, true)
+    const thread = this.#threadForPage(reader)
     if (thread === undefined) return undefined
     this.#readers.set(reader, thread)
     return new Promise<Answer>((resolve, reject) => {
@@ -155,14 +155,14 @@ class ThreadPool implements WritePool {
   }
 
   /**
-   * Returns the reader's thread, or else the least busy of the ready threads, or of all if it can wait for one to start. If
-   * it has work queued, another thread may be started for later pages.
+   * Returns the reader's thread, or else the least busy. If it has work queued, another thread may be started for later
+   * pages.
    */
-  #threadForPage(reader: object, canWait = false): WriteThread | undefined {
+  #threadForPage(reader: object): WriteThread | undefined {
     if (this.#closeReason !== undefined) throw this.#closeReason
     const own = this.#readers.get(reader)
     if (own !== undefined) return own
-    const [free] = this.#threads.filter(({ isReady }) => isReady || canWait).sort(byTasks)
+    const [free] = this.#threads.toSorted(byTasks)
     if (free !== undefined && free.tasks > 0 && this.#mayOpen()) this.#openThread()
     return free
   }

@@ -10,11 +10,9 @@ import type { PageTask, WriteContext, WriteTask } from './task.ts'
 export type ThreadTask = WriteTask | ({ kind: 'read' } & PageTask) | { kind: 'answer'; body: Buffer }
 
 /**
- * Messages of a thread. It sends `isReady` once after its start, and `result` or `error` once per task. A
- * `read` task is answered with `page` first.
+ * Messages of a thread: `result` or `error` once per task. A `read` task is answered with `page` first.
  */
 export type WorkerMessage =
-  | { isReady: true }
   | { page: Page }
   | { result: unknown }
   | { error: Pick<ExportError, 'code' | 'message' | 'fix' | 'isPermanent'> & { stack: string | undefined } }
@@ -30,8 +28,6 @@ export type QueuedTask<T extends ThreadTask = ThreadTask> = {
 
 /** A worker thread that runs write tasks one at a time, in the order in which they are posted. */
 export type WriteThread = {
-  /** Whether the thread has started. */
-  readonly isReady: boolean
   /** Number of posted tasks without a result. */
   readonly tasks: number
   post(entry: QueuedTask): void
@@ -65,7 +61,7 @@ export function openWriteThread(context: WriteContext, { onResult, onCrash }: Th
   const queue: QueuedTask[] = []
   // Options of this process, such as --input-type, may not be valid for a file.
   const worker = new Worker(WORKER, { workerData: context, execArgv: [], resourceLimits: limitsFor(context) })
-  let [isReady, isClosed] = [false, false]
+  let isClosed = false
   const rejectAll = (reason: ExportError) => {
     for (const { reject } of queue.splice(0)) reject(reason)
   }
@@ -74,23 +70,19 @@ export function openWriteThread(context: WriteContext, { onResult, onCrash }: Th
     if (!isClosed) onCrash(reason)
     isClosed = true
   }
-  const complete = (message: Exclude<WorkerMessage, { isReady: true } | { page: Page }>) => {
+  const complete = (message: Exclude<WorkerMessage, { page: Page }>) => {
     const entry = queue.shift()
     if ('error' in message) entry?.reject(reviveError(message.error))
     else entry?.resolve(message.result)
     onResult()
   }
   worker.on('message', (message: WorkerMessage) => {
-    if ('isReady' in message) isReady = true
-    else if ('page' in message) queue[0]?.onPage?.(withBuffer(message.page))
+    if ('page' in message) queue[0]?.onPage?.(withBuffer(message.page))
     else complete(message)
   })
   worker.on('error', (error) => crash(toExportError(error)))
   worker.on('exit', () => crash(new ExportError('BUG', 'a write thread exited unexpectedly')))
   return {
-    get isReady() {
-      return isReady
-    },
     get tasks() {
       return queue.length
     },

@@ -20,7 +20,6 @@ parentPort?.on('message', (task: ThreadTask) => {
     send({ error: { code, message, fix, isPermanent, stack } })
   }
 })
-send({ isReady: true })
 
 /** Sends the page before staging its rows, so that the reader can request the next page meanwhile. */
 function readAndStage(task: Extract<ThreadTask, { kind: 'read' }>) {

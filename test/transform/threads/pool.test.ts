@@ -316,7 +316,7 @@ const pageTask = (transactions: readonly unknown[] = [itemAt(1), itemAt(2)]) => 
   limits: LIMITS,
 })
 
-/** Opens a pool with a ready thread. */
+/** Opens a pool with a thread that has started. */
 async function withThread(context: WriteContext) {
   const pool = openWritePool(context)
   pool.expectBytes(LARGE)
@@ -324,11 +324,11 @@ async function withThread(context: WriteContext) {
   return pool
 }
 
-test('readPage returns undefined until a thread is ready', async () => {
+test('readPage returns undefined without a thread, and waits for one that starts', async () => {
   const pool = openWritePool(pagesIn().context)
   expect(pool.readPage(pageTask())).toBeUndefined()
   pool.expectBytes(LARGE)
-  expect(pool.readPage(pageTask())).toBeUndefined()
+  expect(await pool.readPage(pageTask())?.page).toMatchObject({ items: 2 })
   await pool.close()
 })
 
