@@ -22,22 +22,33 @@ type PageContent = {
  */
 export function checkPage(content: PageContent, { range, cutoffMs, order }: PageLimits): Page {
   const { body, next } = content
-  const keys = content.keys.filter((key) => typeof key !== 'string')
-  for (const { block } of keys)
+  const keys: ItemKey[] = []
+  let [min, max, head, afterCutoff] = [NO_BLOCK.min, NO_BLOCK.max, NO_BLOCK.max, 0]
+  for (const key of content.keys) {
+    if (typeof key === 'string') continue
+    const { block } = key
     if (block < range.from || block >= range.to) throw outsideRangeError(block, range)
+    if (block < min) min = block
+    if (block > max) max = block
+    if (isAfterCutoff(key, cutoffMs)) afterCutoff += 1
+    else if (block > head) head = block
+    keys.push(key)
+  }
   if (next !== undefined && isWrongOrder(keys, order)) throw unsortedError(order)
-  const beforeCutoff = keys.filter((key) => !isAfterCutoff(key, cutoffMs))
   return {
     body,
     items: content.keys.length,
     bad: content.keys.length - keys.length,
-    blocks: blockBounds(keys),
+    blocks: keys.length === 0 ? undefined : { min, max },
     keys,
-    head: blockBounds(beforeCutoff)?.max,
-    afterCutoff: keys.length - beforeCutoff.length,
+    head: head === NO_BLOCK.max ? undefined : head,
+    afterCutoff,
     next,
   }
 }
+
+/** Bounds of no blocks. */
+const NO_BLOCK = { min: Number.POSITIVE_INFINITY, max: -1 }
 
 export function unsortedError(order: PageLimits['order']): ExportError {
   return new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`, { fix: UNSORTED_FIX })
@@ -54,17 +65,9 @@ export function isWrongOrder(keys: readonly PageKey[], order: 'asc' | 'desc'): b
 
 /** The highest block of the items that are certainly not newer than `indexedBeforeMs`; undefined if there are none. */
 export function newestIndexed(keys: readonly PageKey[], indexedBeforeMs: number): number | undefined {
-  return blockBounds(keys.filter((key) => !isAfterCutoff(key, indexedBeforeMs)))?.max
-}
-
-/** The lowest and highest block; undefined without keys. */
-function blockBounds(keys: readonly PageKey[]): Page['blocks'] {
-  const bounds = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
-  for (const { block } of keys) {
-    if (block < bounds.min) bounds.min = block
-    if (block > bounds.max) bounds.max = block
-  }
-  return keys.length === 0 ? undefined : bounds
+  let newest = NO_BLOCK.max
+  for (const key of keys) if (key.block > newest && !isAfterCutoff(key, indexedBeforeMs)) newest = key.block
+  return newest === NO_BLOCK.max ? undefined : newest
 }
 
 export function outsideRangeError(block: number, range: BlockRange): ExportError {

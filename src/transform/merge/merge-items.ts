@@ -24,9 +24,9 @@ type Cursor<T> = { item: T; items: readonly T[]; at: number; order: number }
 export function* mergeItems<T extends PositionedItem>(
   sources: readonly ItemSource<T>[],
 ): Generator<TransactionViews<T>, void, void> {
-  const next = sortedReader(sources)
+  const reader = new SortedReader(sources)
   let views: T[] = []
-  for (let item = next(); item !== undefined; item = next()) {
+  for (let item = reader.next(); item !== undefined; item = reader.next()) {
     const last = views.at(-1)
     if (last !== undefined && compareKeys(last.key, item.key) !== 0) {
       yield views as unknown as TransactionViews<T>
@@ -37,35 +37,50 @@ export function* mergeItems<T extends PositionedItem>(
   if (views.length > 0) yield views as unknown as TransactionViews<T>
 }
 
-/** Returns a function that returns the next item in chain order, then undefined. */
-function sortedReader<T extends PositionedItem>(sources: readonly ItemSource<T>[]): () => T | undefined {
-  const pending = sources.map((source, order) => ({ source, order }))
-  pending.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
-  const heap = new TinyQueue<Cursor<T>>([], (a, b) => compareItems(a.item, b.item) || a.order - b.order)
-  let opened = 0
-  const open = ({ source, order }: (typeof pending)[number]) => {
-    const items = source.load()
-    const [item] = items
-    if (item !== undefined) heap.push({ item, items, at: 0, order })
+/** Reads the items of all sources in chain order. A class, because V8 compiles closures of each merge again. */
+class SortedReader<T extends PositionedItem> {
+  readonly #pending: { source: ItemSource<T>; order: number }[]
+  readonly #heap = new TinyQueue<Cursor<T>>([], compareCursors)
+  /** Number of loaded sources. */
+  #loaded = 0
+
+  constructor(sources: readonly ItemSource<T>[]) {
+    this.#pending = sources.map((source, order) => ({ source, order }))
+    this.#pending.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
   }
-  return () => {
-    for (let source = pending[opened]; source !== undefined; source = pending[opened]) {
-      const front = heap.peek()
-      if (front !== undefined && !startsAtOrBefore(source.source, front.item.key)) break
-      opened += 1
-      open(source)
-    }
-    const front = heap.pop()
+
+  /** Returns the next item, then undefined. */
+  next(): T | undefined {
+    this.#loadSources()
+    const front = this.#heap.pop()
     if (front === undefined) return undefined
     const { item } = front
     front.at += 1
     const following = front.items[front.at]
     if (following !== undefined) {
       front.item = following
-      heap.push(front)
+      this.#heap.push(front)
     }
     return item
   }
+
+  /** Loads the sources that may contain an item at or before the next one. */
+  #loadSources(): void {
+    for (;;) {
+      const pending = this.#pending[this.#loaded]
+      if (pending === undefined) return
+      const front = this.#heap.peek()
+      if (front !== undefined && !startsAtOrBefore(pending.source, front.item.key)) return
+      this.#loaded += 1
+      const items = pending.source.load()
+      const [item] = items
+      if (item !== undefined) this.#heap.push({ item, items, at: 0, order: pending.order })
+    }
+  }
+}
+
+function compareCursors(a: Cursor<PositionedItem>, b: Cursor<PositionedItem>): number {
+  return compareItems(a.item, b.item) || a.order - b.order
 }
 
 /** Whether the source may contain an item at or before this position. */

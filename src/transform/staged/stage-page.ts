@@ -8,7 +8,7 @@ import type { CsvFormatter, LineBuffer } from '../../formats/csv-lines.ts'
 import { FORMATS } from '../../formats/index.ts'
 import type { FlatTransaction } from '../flatten-transaction.ts'
 import type { Flattener } from '../flatten-views.ts'
-import type { PageItems } from '../merge/page-items.ts'
+import type { PageItems, WalletItem } from '../merge/page-items.ts'
 import {
   type IndexLocation,
   indexBytes,
@@ -35,28 +35,7 @@ export type StagedPage = {
  */
 export function stagePage({ items, entries }: PageItems, files: StageFiles, flatten: Flattener): StagedPage {
   const index = emptyIndex(files, entries)
-  const decimals = new PageDecimals(index.decimals)
-  let at = 0
-  const onReject = (line: string) => void index.rejects.push([at, line])
-  for (const item of items) {
-    const flat = flatten([item], onReject)
-    index.block.push(item.key.block)
-    index.index.push(item.key.index)
-    index.hash.push(item.key.hash)
-    index.timeMs.push(item.key.timeMs)
-    index.listIndex.push(item.listIndex)
-    index.isNormalized.push(flat !== undefined)
-    index.isStatusUnknown.push(flat?.isStatusUnknown ?? false)
-    index.isFeeUnknown.push(flat?.isFeeUnknown ?? false)
-    index.isFeeUpperBound.push(flat?.isFeeUpperBound ?? false)
-    const { openPrice, prefix } = flat ?? {}
-    if (openPrice !== undefined && typeof prefix?.block_hash === 'string')
-      index.openFees.push([at, prefix.block_hash, openPrice])
-    if (flat !== undefined && flat.repeatedLogs > 0) index.repeatedLogs.push([at, flat.repeatedLogs])
-    if (flat !== undefined) decimals.add(flat.rows)
-    addLines(index, files, flat)
-    at += 1
-  }
+  stageItems(items, { index, files, flatten })
   if (files.isFull()) files.flush()
   const bytes = indexBytes(index)
   const offset = files.indexes.end
@@ -70,6 +49,43 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
       files.tables.map(({ name }, table) => [name, index.lines[table]?.rows.at(-1) ?? 0]),
     ),
   }
+}
+
+type PageStage = { index: PageIndex; files: StageFiles; flatten: Flattener }
+
+function stageItems(items: PageItems['items'], { index, files, flatten }: PageStage): void {
+  const decimals = new PageDecimals(index.decimals)
+  let at = 0
+  const onReject = (line: string) => void index.rejects.push([at, line])
+  for (const item of items) {
+    const flat = flatten([item], onReject)
+    addToIndex(index, item, flat)
+    if (flat !== undefined) decimals.add(flat.rows)
+    addLines(index, files, flat)
+    at += 1
+  }
+}
+
+function addToIndex(
+  index: PageIndex,
+  { key, listIndex }: WalletItem,
+  flat: FlatTransaction | undefined,
+): void {
+  const at = index.block.length
+  index.block.push(key.block)
+  index.index.push(key.index)
+  index.hash.push(key.hash)
+  index.timeMs.push(key.timeMs)
+  index.listIndex.push(listIndex)
+  index.isNormalized.push(flat !== undefined)
+  index.isStatusUnknown.push(flat?.isStatusUnknown ?? false)
+  index.isFeeUnknown.push(flat?.isFeeUnknown ?? false)
+  index.isFeeUpperBound.push(flat?.isFeeUpperBound ?? false)
+  if (flat === undefined) return
+  const { openPrice, prefix, repeatedLogs } = flat
+  if (openPrice !== undefined && prefix.block_hash !== null)
+    index.openFees.push([at, prefix.block_hash, openPrice])
+  if (repeatedLogs > 0) index.repeatedLogs.push([at, repeatedLogs])
 }
 
 /** Collects the decimals of the tokens in the rows of a page. */
