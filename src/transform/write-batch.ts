@@ -1,3 +1,4 @@
+import { compareKeys } from '../core/model/item-key.ts'
 import { isAtomicListing } from '../core/model/listings.ts'
 import type { BlockRange, PartitionBy } from '../core/model/model.ts'
 import type { Times } from '../core/model/run-stats.ts'
@@ -9,7 +10,7 @@ import { createPartitioner } from '../files/part-path.ts'
 import type { Source } from '../sources/source.ts'
 import type { Flattener } from './flatten-views.ts'
 import { fingerprint, fingerprintBytes } from './merge/fingerprints.ts'
-import { mergeItems, type TransactionViews } from './merge/merge-items.ts'
+import { groupOverlapping, mergeItems, type TransactionViews } from './merge/merge-items.ts'
 import type { ChainPosition, ReorgedTransaction } from './merge/page-items.ts'
 import type { PageReader } from './page-reader.ts'
 import { BatchChunks } from './staged/batch-chunks.ts'
@@ -113,7 +114,10 @@ export function writeBatch(
       return index
     }
     const context = { readIndex, range, reorged, rejectedTimes }
-    for (const views of mergeItems(pages.map((page) => openStagedSource(page, context)))) writer.add(views)
+    for (const group of groupOverlapping(pages.map((page) => openStagedSource(page, context)))) {
+      if (group.length === 1) writer.addPage(group[0].load())
+      else for (const views of mergeItems(group)) writer.add(views)
+    }
     return { range, ...writer.finish(), decimals: groupDecimals(decimals) }
   } finally {
     reader.close()
@@ -147,6 +151,14 @@ class BatchWriter {
     this.#reader = reader
     this.#chunks = new BatchChunks({ files, reader, folder })
     this.#partitionOf = partitionBy === undefined ? undefined : createPartitioner(partitionBy)
+  }
+
+  /** Adds the items of a page that overlaps no other. If it contains a transaction twice, the last item counts. */
+  addPage(items: readonly StagedItem[]): void {
+    for (let at = 0; at < items.length; at += 1) {
+      const [item, next] = [items[at] as StagedItem, items[at + 1]]
+      if (next === undefined || compareKeys(item.key, next.key) !== 0) this.add([item])
+    }
   }
 
   add(views: TransactionViews<StagedItem>): void {

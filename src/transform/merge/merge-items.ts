@@ -11,6 +11,35 @@ import {
 /** All views of one transaction, sorted by wallet address, one per wallet. */
 export type TransactionViews<T extends PositionedItem> = readonly [T, ...T[]]
 
+/**
+ * Divides sources, in chain order, into groups that do not overlap, so that only the items of each group must be merged.
+ *
+ * @param sources in the order in which they were received, which is also that of each group
+ */
+export function groupOverlapping<T extends PositionedItem>(
+  sources: readonly ItemSource<T>[],
+): (readonly [ItemSource<T>, ...ItemSource<T>[]])[] {
+  const ordered = sources.map((source, order) => ({ source, order }))
+  ordered.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
+  const groups: (typeof ordered)[] = []
+  let end: ChainPosition | undefined
+  for (const entry of ordered) {
+    const { first, last } = entry.source.keyRange ?? ANYWHERE
+    if (end !== undefined && compareKeys(first, end) <= 0) groups.at(-1)?.push(entry)
+    else groups.push([entry])
+    if (end === undefined || compareKeys(last, end) > 0) end = last
+  }
+  return groups.map((group) => {
+    const [first, ...others] = group.sort((a, b) => a.order - b.order).map(({ source }) => source)
+    return [first as ItemSource<T>, ...others]
+  })
+}
+
+const ANYWHERE: NonNullable<ItemSource['keyRange']> = {
+  first: { block: Number.NEGATIVE_INFINITY, index: 0, hash: '' },
+  last: { block: Number.POSITIVE_INFINITY, index: 0, hash: '' },
+}
+
 type Cursor<T> = { item: T; items: readonly T[]; at: number; order: number }
 
 /**
