@@ -91,41 +91,66 @@ const blockOf = (record: Located): unknown =>
 
 /** The JSON of a page: the records of complete blocks as the service returned them, grouped by transaction. */
 export function composeBody(records: ByListing<Located>, { from, to }: BlockRange): Buffer {
-  const parts: (string | Located)[] = [`{"from":${from},"to":${to},"items":[`]
-  const addList = (list: readonly Located[]) => {
-    for (const [at, record] of list.entries()) parts.push(at === 0 ? '' : ',', record)
-  }
-  for (const [at, { first, placed, normal, ...lists }] of groupRecords(records).entries()) {
+  const body = new BodyParts(`{"from":${from},"to":${to},"items":[`)
+  let separator = ''
+  for (const transaction of groupRecords(records)) {
+    const { first, placed, normal } = transaction
     const key = jsonText({ hash: hashOf(first), blockNumber: blockOf(placed) })
-    parts.push(
-      `${at === 0 ? '' : ','}${key.slice(0, -1)}${key === '{}' ? '' : ','}"normal":`,
-      normal ?? 'null',
-    )
+    body.addText(`${separator}${key.slice(0, -1)}${key === '{}' ? '' : ','}"normal":`)
+    if (normal === null) body.addText('null')
+    else body.addRecord(normal)
     for (const name of LISTING_NAMES)
       if (name !== 'normal') {
-        parts.push(`,"${name}":[`)
-        addList(lists[name])
-        parts.push(']')
+        body.addText(`,"${name}":[`)
+        body.addRecords(transaction[name])
+        body.addText(']')
       }
-    parts.push('}')
+    body.addText('}')
+    separator = ','
   }
-  parts.push(']}')
-  return joinParts(parts)
+  body.addText(']}')
+  return body.join()
 }
 
-function joinParts(parts: readonly (string | Located)[]): Buffer {
-  const sizeOf = (part: string | Located) => {
-    if (typeof part === 'string') return part.length
-    return (part.answer.ends[part.at] ?? 0) - (part.answer.starts[part.at] ?? 0)
+/** Text between records, and records, whose bytes are copied once. */
+class BodyParts {
+  readonly #parts: (string | Located)[] = []
+  #text: string
+  #bytes = 0
+
+  constructor(text: string) {
+    this.#text = text
   }
-  const body = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + sizeOf(part), 0))
-  let end = 0
-  for (const part of parts)
-    end +=
-      typeof part === 'string'
-        ? body.write(part, end, 'latin1')
-        : part.answer.body.copy(body, end, part.answer.starts[part.at], part.answer.ends[part.at])
-  return body
+
+  addText(text: string): void {
+    this.#text += text
+  }
+
+  addRecord(record: Located): void {
+    const { answer, at } = record
+    this.#parts.push(this.#text, record)
+    this.#bytes += this.#text.length + (answer.ends[at] ?? 0) - (answer.starts[at] ?? 0)
+    this.#text = ''
+  }
+
+  addRecords(records: readonly Located[]): void {
+    for (let at = 0; at < records.length; at += 1) {
+      if (at > 0) this.addText(',')
+      this.addRecord(records[at] as Located)
+    }
+  }
+
+  join(): Buffer {
+    const body = Buffer.allocUnsafe(this.#bytes + this.#text.length)
+    let end = 0
+    for (const part of this.#parts)
+      end +=
+        typeof part === 'string'
+          ? body.write(part, end, 'latin1')
+          : part.answer.body.copy(body, end, part.answer.starts[part.at], part.answer.ends[part.at])
+    body.write(this.#text, end, 'latin1')
+    return body
+  }
 }
 
 /** Names the records of a page, so that the thread that has parsed them need not do so again. */
@@ -202,19 +227,22 @@ export function findMoved(
   cutoffMs: number,
 ): ExportError | undefined {
   const [blocks, hashes] = [new Map<string, number>(), new Map<number, string>()]
-  for (const list of Object.values(records))
+  for (const list of Object.values(records)) {
+    let last: { block: number; blockHash: string } | undefined
     for (const { answer, at } of list) {
       const [hash = '', block = Number.NaN] = [answer.hashes[at], answer.blocks[at]]
       if (hash === '' || Number.isNaN(block) || (answer.seconds[at] ?? 0) * 1000 > cutoffMs) continue
-      const otherBlock = blocks.get(hash) ?? block
-      if (otherBlock !== block)
+      const otherBlock = blocks.get(hash)
+      if (otherBlock === undefined) blocks.set(hash, block)
+      else if (otherBlock !== block)
         return movedError(`transaction ${toText(hash)} in blocks ${otherBlock} and ${block}`)
-      blocks.set(hash, block)
       const blockHash = answer.blockHashes[at] ?? ''
-      if (blockHash === '') continue
+      if (blockHash === '' || (block === last?.block && blockHash === last.blockHash)) continue
       if ((hashes.get(block) ?? blockHash) !== blockHash) return movedError(`two versions of block ${block}`)
       hashes.set(block, blockHash)
+      last = { block, blockHash }
     }
+  }
   return undefined
 }
 

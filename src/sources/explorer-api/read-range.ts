@@ -237,10 +237,7 @@ async function advance(
     const spec = { ...wallet, ...sizes[listing], listing, range, order, readAnswer }
     const before = shown.block
     window = await readListed(requestContext, spec, mayLag)
-    window.indexed = newest([
-      before,
-      ...window.records.map((placed) => indexedBlock(placed, indexedBeforeMs)),
-    ])
+    window.indexed = newestIndexed(window.records, indexedBeforeMs, before)
     shown.block = newest([shown.block, window.indexed])
     if (restAfter(window.covered, range, order) === undefined) windows.add(listing, window)
   }
@@ -280,8 +277,19 @@ async function readListed(
 /** The service's words, without the name of the request. */
 const reasonOf = ({ message }: ExportError): string =>
   message.slice(Math.max(0, message.indexOf('the service answered')))
-function indexedBlock({ block, answer, at }: Placed, indexedBeforeMs: number): number | undefined {
-  return (answer.seconds[at] ?? 0) * 1000 + 999 > indexedBeforeMs ? undefined : block
+
+/** The newest block of records that are old enough to be indexed, or `other` if that is newer. */
+function newestIndexed(
+  records: readonly Placed[],
+  indexedBeforeMs: number,
+  other: number | undefined,
+): number | undefined {
+  let block = other
+  for (const placed of records) {
+    if (block !== undefined && placed.block <= block) continue
+    if ((placed.answer.seconds[placed.at] ?? 0) * 1000 + 999 <= indexedBeforeMs) block = placed.block
+  }
+  return block
 }
 
 function newest(blocks: readonly (number | undefined)[]): number | undefined {
@@ -333,8 +341,10 @@ function takeRecords(
     erc1155: [],
   }
   for (const cursor of cursors) {
-    taken[cursor.listing] = cursor.records.filter(({ block }) => isWithin(block, covered))
-    cursor.records = cursor.records.filter(({ block }) => !isWithin(block, covered))
+    const [inside, outside]: [Placed[], Placed[]] = [[], []]
+    for (const placed of cursor.records) (isWithin(placed.block, covered) ? inside : outside).push(placed)
+    taken[cursor.listing] = inside
+    cursor.records = outside
   }
   return taken
 }
