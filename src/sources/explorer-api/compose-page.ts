@@ -57,22 +57,30 @@ type Transaction<R extends Located> = {
 /** Groups records by transaction. A record without a hash stands alone; those of the genesis block are left out. */
 function groupRecords<R extends Located>(records: ByListing<R>): Transaction<R>[] {
   const groups = new Map<string, Transaction<R>>()
-  for (const listing of LISTING_NAMES)
-    for (const record of records[listing]) {
-      const { answer, at } = record
-      if (answer.genesis.has(at)) continue
-      const hash = answer.hashes[at] || `#${groups.size}`
-      let group = groups.get(hash)
-      if (group === undefined) {
-        const lists = { internal: [], erc20: [], erc721: [], erc1155: [] }
-        group = { first: record, placed: record, normal: null, ...lists }
-        groups.set(hash, group)
-      }
-      if (isUnplaced(group.placed)) group.placed = record
-      if (listing !== 'normal') group[listing].push(record)
-      else group.normal ??= record
-    }
+  for (const listing of LISTING_NAMES) {
+    const list = records[listing]
+    for (let at = 0; at < list.length; at += 1) addToGroup(groups, listing, list[at] as R)
+  }
   return [...groups.values()]
+}
+
+function addToGroup<R extends Located>(
+  groups: Map<string, Transaction<R>>,
+  listing: ListingName,
+  record: R,
+): void {
+  const { answer, at } = record
+  if (answer.genesis.size > 0 && answer.genesis.has(at)) return
+  const hash = answer.hashes[at] || `#${groups.size}`
+  let group = groups.get(hash)
+  if (group === undefined) {
+    const lists = { internal: [], erc20: [], erc721: [], erc1155: [] }
+    group = { first: record, placed: record, normal: null, ...lists }
+    groups.set(hash, group)
+  }
+  if (isUnplaced(group.placed)) group.placed = record
+  if (listing !== 'normal') group[listing].push(record)
+  else group.normal ??= record
 }
 
 const isUnplaced = ({ answer, at }: Located) => Number.isNaN(answer.blocks[at])
@@ -92,21 +100,10 @@ const blockOf = (record: Located): unknown =>
 /** The JSON of a page: the records of complete blocks as the service returned them, grouped by transaction. */
 export function composeBody(records: ByListing<Located>, { from, to }: BlockRange): Buffer {
   const body = new BodyParts(`{"from":${from},"to":${to},"items":[`)
-  let separator = ''
-  for (const transaction of groupRecords(records)) {
-    const { first, placed, normal } = transaction
-    const key = jsonText({ hash: hashOf(first), blockNumber: blockOf(placed) })
-    body.addText(`${separator}${key.slice(0, -1)}${key === '{}' ? '' : ','}"normal":`)
-    if (normal === null) body.addText('null')
-    else body.addRecord(normal)
-    for (const name of LISTING_NAMES)
-      if (name !== 'normal') {
-        body.addText(`,"${name}":[`)
-        body.addRecords(transaction[name])
-        body.addText(']')
-      }
-    body.addText('}')
-    separator = ','
+  const transactions = groupRecords(records)
+  for (let at = 0; at < transactions.length; at += 1) {
+    if (at > 0) body.addText(',')
+    body.addTransaction(transactions[at] as Transaction<Located>)
   }
   body.addText(']}')
   return body.join()
@@ -126,18 +123,32 @@ class BodyParts {
     this.#text += text
   }
 
-  addRecord(record: Located): void {
+  addTransaction({ first, placed, normal, internal, erc20, erc721, erc1155 }: Transaction<Located>): void {
+    const key = jsonText({ hash: hashOf(first), blockNumber: blockOf(placed) })
+    this.addText(`${key.slice(0, -1)}${key === '{}' ? '' : ','}"normal":`)
+    if (normal === null) this.addText('null')
+    else this.#addRecord(normal)
+    this.#addList('internal', internal)
+    this.#addList('erc20', erc20)
+    this.#addList('erc721', erc721)
+    this.#addList('erc1155', erc1155)
+    this.addText('}')
+  }
+
+  #addRecord(record: Located): void {
     const { answer, at } = record
     this.#parts.push(this.#text, record)
     this.#bytes += this.#text.length + (answer.ends[at] ?? 0) - (answer.starts[at] ?? 0)
     this.#text = ''
   }
 
-  addRecords(records: readonly Located[]): void {
+  #addList(name: string, records: readonly Located[]): void {
+    this.addText(`,"${name}":[`)
     for (let at = 0; at < records.length; at += 1) {
       if (at > 0) this.addText(',')
-      this.addRecord(records[at] as Located)
+      this.#addRecord(records[at] as Located)
     }
+    this.addText(']')
   }
 
   join(): Buffer {
@@ -226,24 +237,46 @@ export function findMoved(
   records: Readonly<Record<ListingName, readonly Located[]>>,
   cutoffMs: number,
 ): ExportError | undefined {
-  const [blocks, hashes] = [new Map<string, number>(), new Map<number, string>()]
-  for (const list of Object.values(records)) {
-    let last: { block: number; blockHash: string } | undefined
-    for (const { answer, at } of list) {
-      const [hash = '', block = Number.NaN] = [answer.hashes[at], answer.blocks[at]]
-      if (hash === '' || Number.isNaN(block) || (answer.seconds[at] ?? 0) * 1000 > cutoffMs) continue
-      const otherBlock = blocks.get(hash)
-      if (otherBlock === undefined) blocks.set(hash, block)
-      else if (otherBlock !== block)
-        return movedError(`transaction ${toText(hash)} in blocks ${otherBlock} and ${block}`)
-      const blockHash = answer.blockHashes[at] ?? ''
-      if (blockHash === '' || (block === last?.block && blockHash === last.blockHash)) continue
-      if ((hashes.get(block) ?? blockHash) !== blockHash) return movedError(`two versions of block ${block}`)
-      hashes.set(block, blockHash)
-      last = { block, blockHash }
+  const positions = new StatedPositions(cutoffMs)
+  for (const name of LISTING_NAMES) {
+    const list = records[name]
+    for (let at = 0; at < list.length; at += 1) {
+      const moved = positions.add(list[at] as Located)
+      if (moved !== undefined) return movedError(moved)
     }
   }
   return undefined
+}
+
+/** The blocks of transactions, and the hashes of blocks, that records state. */
+class StatedPositions {
+  readonly #cutoffMs: number
+  readonly #blocks = new Map<string, number>()
+  readonly #hashes = new Map<number, string>()
+  /** The block of the last record, which usually is that of the next one. */
+  #block = Number.NaN
+  #blockHash = ''
+
+  constructor(cutoffMs: number) {
+    this.#cutoffMs = cutoffMs
+  }
+
+  /** Returns what contradicts an earlier record. */
+  add({ answer, at }: Located): string | undefined {
+    const [hash = '', block = Number.NaN] = [answer.hashes[at], answer.blocks[at]]
+    if (hash === '' || Number.isNaN(block) || (answer.seconds[at] ?? 0) * 1000 > this.#cutoffMs)
+      return undefined
+    const otherBlock = this.#blocks.get(hash)
+    if (otherBlock === undefined) this.#blocks.set(hash, block)
+    else if (otherBlock !== block) return `transaction ${toText(hash)} in blocks ${otherBlock} and ${block}`
+    const blockHash = answer.blockHashes[at] ?? ''
+    if (blockHash === '' || (block === this.#block && blockHash === this.#blockHash)) return undefined
+    if ((this.#hashes.get(block) ?? blockHash) !== blockHash) return `two versions of block ${block}`
+    this.#hashes.set(block, blockHash)
+    this.#block = block
+    this.#blockHash = blockHash
+    return undefined
+  }
 }
 
 function movedError(what: string): ExportError {

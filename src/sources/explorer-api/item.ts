@@ -1,7 +1,7 @@
 import { type ItemKey, UNKNOWN_INDEX } from '../../core/model/item-key.ts'
 import { toLowerCase } from '../../core/platform/byte-text.ts'
 import { previewJson, writeJson } from '../../core/platform/json-text.ts'
-import { type Fields, INT32_MAX, isObject, timesOf, wholeNumber } from '../fields.ts'
+import { type Fields, INT32_MAX, isObject, timesOf, valueAt, wholeNumber } from '../fields.ts'
 
 /** The listings of a wallet by their field in an item, with the action that requests each. */
 export const LISTINGS = {
@@ -39,8 +39,8 @@ export function keyOf(item: unknown): ItemKey | string {
 }
 
 /** The hash of the transaction that a record belongs to, in lower case. */
-export function hashOf({ hash, transactionHash }: Fields): string | undefined {
-  const value = hash ?? transactionHash
+export function hashOf(record: Fields): string | undefined {
+  const value = valueAt(record, 'hash') ?? valueAt(record, 'transactionHash')
   return typeof value === 'string' && value !== '' ? toLowerCase(value) : undefined
 }
 

@@ -2,7 +2,7 @@ import { threadId } from 'node:worker_threads'
 import { ExportError } from '../../core/model/errors.ts'
 import { parseBytes, toLowerCase } from '../../core/platform/byte-text.ts'
 import { jsonText } from '../../core/platform/json-text.ts'
-import { type Fields, wholeNumber } from '../fields.ts'
+import { type Fields, valueAt, wholeNumber } from '../fields.ts'
 import type { Answer, RecordIndex } from '../source.ts'
 import { splitPage } from '../split-list.ts'
 import { isUnprocessed, readRecords, UnprocessedBlocksError } from './answer.ts'
@@ -40,19 +40,35 @@ export function requireRecords(answer: Answer): RecordIndex {
 type IndexedRecords = RecordIndex & { records: readonly Fields[] }
 
 function indexRecords(records: readonly Fields[], body: Buffer): IndexedRecords {
-  const blocks = new Float64Array(records.length)
-  const seconds = new Float64Array(records.length)
-  const [hashes, blockHashes]: [string[], string[]] = [[], []]
-  const genesis = new Map<number, string>()
-  for (const [at, record] of records.entries()) {
-    const { hash, blockNumber, timeStamp, blockHash, value } = record
-    blocks[at] = wholeNumber(blockNumber) ?? Number.NaN
-    seconds[at] = wholeNumber(timeStamp) ?? 0
-    hashes.push(hashOf(record) ?? '')
-    blockHashes.push(typeof blockHash === 'string' ? toLowerCase(blockHash) : '')
-    if (typeof hash === 'string' && hash.startsWith('GENESIS')) genesis.set(at, String(value))
+  const index = {
+    blocks: new Float64Array(records.length),
+    seconds: new Float64Array(records.length),
+    hashes: [] as string[],
+    blockHashes: [] as string[],
+    genesis: new Map<number, string>(),
   }
-  return { id: newId(), records, blocks, seconds, hashes, blockHashes, genesis, ...locate(records, body) }
+  for (let at = 0; at < records.length; at += 1) addToIndex(index, at, records[at] as Fields)
+  return { id: newId(), records, ...index, ...locate(records, body) }
+}
+
+type Index = Pick<RecordIndex, 'blocks' | 'seconds'> & {
+  hashes: string[]
+  blockHashes: string[]
+  genesis: Map<number, string>
+}
+
+function addToIndex(
+  { blocks, seconds, hashes, blockHashes, genesis }: Index,
+  at: number,
+  record: Fields,
+): void {
+  const [hash, blockHash] = [valueAt(record, 'hash'), valueAt(record, 'blockHash')]
+  blocks[at] = wholeNumber(valueAt(record, 'blockNumber')) ?? Number.NaN
+  seconds[at] = wholeNumber(valueAt(record, 'timeStamp')) ?? 0
+  hashes.push(hashOf(record) ?? '')
+  blockHashes.push(typeof blockHash === 'string' ? toLowerCase(blockHash) : '')
+  if (typeof hash === 'string' && hash.startsWith('GENESIS'))
+    genesis.set(at, String(valueAt(record, 'value')))
 }
 
 let ids = 0
