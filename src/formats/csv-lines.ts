@@ -53,7 +53,7 @@ export function csvHeader(columns: readonly Column[]): string {
  * formatted by the type of their column, so that numbers are never escaped or rounded.
  */
 export function createCsvFormatter(options: CsvOptions): CsvFormatter {
-  const formatters = { text: createTextFormatter(options), time: createTimeFormatter() }
+  const formatters = { text: () => createTextFormatter(options), time: createTimeFormatter }
   const prefixColumns = new Set<Column>(PREFIX)
   const prefix = formattersOf(PREFIX, formatters)
   return {
@@ -75,11 +75,11 @@ type CellFormatter = { name: string; format: FormatText | undefined }
 
 function formattersOf(
   columns: readonly Column[],
-  { text, time }: Record<'text' | 'time', FormatText>,
+  { text, time }: Record<'text' | 'time', () => FormatText>,
 ): readonly CellFormatter[] {
   return columns.map(({ name, type, isGenerated = false }) => ({
     name,
-    format: type === 'time' ? time : type === 'text' && !isGenerated ? text : undefined,
+    format: type === 'time' ? time() : type === 'text' && !isGenerated ? text() : undefined,
   }))
 }
 
@@ -168,11 +168,14 @@ const two = (value: number) => TWO_DIGITS[value]
 /** Text that starts with a byte order mark is quoted. At the start of a file, readers would remove it. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf'
 
+/** Formats the cells of one column, whose text is often that of the row before. */
 function createTextFormatter({ escapeFormulas, quoteEmpty }: CsvOptions): FormatText {
+  let [last, formatted] = ['', quoteEmpty ? '""' : '']
   return (cell) => {
-    const text = cell as ByteText
-    if (text === '') return quoteEmpty ? '""' : ''
-    const escaped = escapeFormulas && isFormula(text) ? `'${text}` : text
-    return needsQuotes(escaped) || escaped.startsWith(BYTE_ORDER_MARK) ? quoteCsv(escaped) : escaped
+    if (cell === last) return formatted
+    last = cell as ByteText
+    const escaped = escapeFormulas && isFormula(last) ? `'${last}` : last
+    formatted = needsQuotes(escaped) || escaped.startsWith(BYTE_ORDER_MARK) ? quoteCsv(escaped) : escaped
+    return formatted
   }
 }

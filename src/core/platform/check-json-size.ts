@@ -32,15 +32,24 @@ export function parseLimited(
 }
 
 /** Whether a parsed value has more than this many levels of lists and objects. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
+const isDeeper = (value: unknown, levels: number): boolean => isParent(value) && hasDeeper(value, levels)
+
+type Parent = Readonly<Record<string, unknown>> | readonly unknown[]
+
+const isParent = (value: unknown): value is Parent => typeof value === 'object' && value !== null
+
+/** Calls itself only for lists and objects: most values are neither. */
+function hasDeeper(parent: Parent, levels: number): boolean {
   if (levels === 0) return true
-  if (Array.isArray(value)) {
-    for (const entry of value) if (isDeeper(entry, levels - 1)) return true
+  if (Array.isArray(parent)) {
+    for (const value of parent) if (isParent(value) && hasDeeper(value, levels - 1)) return true
     return false
   }
-  const fields = value as Record<string, unknown>
-  for (const name in fields) if (isDeeper(fields[name], levels - 1)) return true
+  const fields = parent as Readonly<Record<string, unknown>>
+  for (const name in fields) {
+    const value = fields[name]
+    if (isParent(value) && hasDeeper(value, levels - 1)) return true
+  }
   return false
 }
 

@@ -4,6 +4,7 @@ import { PACKAGE } from '../../core/model/version.ts'
 import { isPooledBuffer } from '../../http/body.ts'
 import { sourceOf } from '../../sources/index.ts'
 import type { Page } from '../../sources/source.ts'
+import { type PackedPage, unpackPage } from './packed-page.ts'
 import type { PageTask, WriteContext, WriteTask } from './task.ts'
 
 /** A task as posted to a thread. */
@@ -13,7 +14,7 @@ export type ThreadTask = WriteTask | ({ kind: 'read' } & PageTask) | { kind: 'an
  * Messages of a thread: `result` or `error` once per task. A `read` task is answered with `page` first.
  */
 export type WorkerMessage =
-  | { page: Page }
+  | { page: PackedPage }
   | { result: unknown }
   | { error: Pick<ExportError, 'code' | 'message' | 'fix' | 'isPermanent'> & { stack: string | undefined } }
 
@@ -70,14 +71,14 @@ export function openWriteThread(context: WriteContext, { onResult, onCrash }: Th
     if (!isClosed) onCrash(reason)
     isClosed = true
   }
-  const complete = (message: Exclude<WorkerMessage, { page: Page }>) => {
+  const complete = (message: Exclude<WorkerMessage, { page: PackedPage }>) => {
     const entry = queue.shift()
     if ('error' in message) entry?.reject(reviveError(message.error))
     else entry?.resolve(message.result)
     onResult()
   }
   worker.on('message', (message: WorkerMessage) => {
-    if ('page' in message) queue[0]?.onPage?.(withBuffer(message.page))
+    if ('page' in message) queue[0]?.onPage?.(unpackPage(withBuffer(message.page)))
     else complete(message)
   })
   worker.on('error', (error) => crash(toExportError(error)))

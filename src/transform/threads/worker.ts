@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { toExportError } from '../../core/model/errors.ts'
 import { HUGE_BODY_BYTES } from '../../core/model/limits.ts'
 import { collectGarbage } from '../../core/platform/collect-garbage.ts'
+import { packPage } from './packed-page.ts'
 import { openTaskRunner, type WriteContext } from './task.ts'
 import { type ThreadTask, transferableMemory, type WorkerMessage, withBuffer } from './thread.ts'
 
@@ -26,7 +27,7 @@ function readAndStage(task: Extract<ThreadTask, { kind: 'read' }>) {
   const isHuge = task.body.length > HUGE_BODY_BYTES
   try {
     const { page, stage } = runner.read(withBuffer(task))
-    send({ page }, transferableMemory(page.body))
+    send({ page: packPage(page) }, transferableMemory(page.body))
     return stage()
   } finally {
     if (isHuge) setImmediate(collectGarbage)
