@@ -169,13 +169,18 @@ const two = (value: number) => TWO_DIGITS[value]
 const BYTE_ORDER_MARK = '\xef\xbb\xbf'
 
 /** Formats the cells of one column, whose text is often that of the row before. */
-function createTextFormatter({ escapeFormulas, quoteEmpty }: CsvOptions): FormatText {
-  let [last, formatted] = ['', quoteEmpty ? '""' : '']
+function createTextFormatter(options: CsvOptions): FormatText {
+  let [last, formatted] = ['', formatText('', options)]
   return (cell) => {
     if (cell === last) return formatted
     last = cell as ByteText
-    const escaped = escapeFormulas && isFormula(last) ? `'${last}` : last
-    formatted = needsQuotes(escaped) || escaped.startsWith(BYTE_ORDER_MARK) ? quoteCsv(escaped) : escaped
+    formatted = formatText(last, options)
     return formatted
   }
+}
+
+function formatText(text: ByteText, { escapeFormulas, quoteEmpty }: CsvOptions): ByteText {
+  if (text === '') return quoteEmpty ? '""' : ''
+  const escaped = escapeFormulas && isFormula(text) ? `'${text}` : text
+  return needsQuotes(escaped) || escaped.startsWith(BYTE_ORDER_MARK) ? quoteCsv(escaped) : escaped
 }
