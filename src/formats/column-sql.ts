@@ -45,8 +45,8 @@ export function pathList(paths: readonly string[]): string {
  * `isFormula`).
  */
 export function unescapedSql(cell: string): string {
-  // A list of characters with IN would become a join.
-  const isEscaped = `starts_with(${cell}, '''') AND regexp_matches(${cell}, '^''+[-=+@\\t\\r]')`
+  // Comparisons take half the time of starts_with; `(` follows `'`. A list of characters with IN would become a join.
+  const isEscaped = `${cell} >= '''' AND ${cell} < '(' AND regexp_matches(${cell}, '^''+[-=+@\\t\\r]')`
   return `CASE WHEN ${isEscaped} THEN substr(${cell}, 2) ELSE ${cell} END`
 }
 

@@ -11,6 +11,7 @@ import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import type { Table } from '../core/table/index.ts'
 import { readHeader } from '../formats/csv.ts'
+import type { DataFile } from '../formats/format.ts'
 import { FORMATS, openDataFile } from '../formats/index.ts'
 import { checkSize, mismatchError } from '../read/check-files.ts'
 import { type DownloadOptions, download, downloadText } from './download.ts'
@@ -62,8 +63,11 @@ export async function openLoadSource(input: string, options: DownloadOptions): P
       ? folderFetcher(location)
       : remoteFetcher(location, { ...options, scratchFolder })
   const { format } = manifest.job
+  // Files in a form that DuckDB can read as they are: measuring their rows again would read them once more.
+  const unsplit = new Map<string, DataFile>()
   const openFile = async ({ table, file: { path: name, rows } }: PlannedFile, path: string) => {
-    const readable = await openDataFile(path, format, scratchFolder)
+    const readable = unsplit.get(path) ?? (await openDataFile(path, format, scratchFolder))
+    if (readable.paths[0] === path) unsplit.set(path, readable)
     return { table, name, path, format, readable, rows }
   }
   return {

@@ -152,12 +152,12 @@ export function scanSql(
   formats: CellFormats = {},
 ): string {
   const unescapes = unescapeFormulas && FORMATS[format].escapesFormulas
-  const cellSql = ({ name, type }: Column) => {
+  const cellSql = ({ name, type, isGenerated = false }: Column) => {
     const cell = `"${name}"`
     if (type === 'time' && formats.timeAsText) return isoTimeSql(cell)
     if (type === 'bool' && formats.boolAsNumber) return `CAST(${cell} AS INTEGER)`
     if (type !== 'text') return cell
-    const text = unescapes ? unescapedSql(cell) : cell
+    const text = unescapes && !isGenerated ? unescapedSql(cell) : cell
     return formats.replaceNul ? `replace(${text}, chr(0), chr(65533))` : text
   }
   const cells = table.columns.map((column) => `${cellSql(column)} AS "${column.name}"`)
