@@ -14,6 +14,7 @@ import { groupOverlapping, mergeItems, type TransactionViews } from './merge/mer
 import type { ChainPosition, ReorgedTransaction } from './merge/page-items.ts'
 import type { PageReader } from './page-reader.ts'
 import { BatchChunks } from './staged/batch-chunks.ts'
+import { hasFlag } from './staged/page-index.ts'
 import {
   isAtRejectedTime,
   openStagedReader,
@@ -191,10 +192,10 @@ class BatchWriter {
     const { index } = page
     for (const [of, count] of index.repeatedLogs) if (of === at) this.#repeatedLogs += count
     for (const [of, line] of index.rejects) if (of === at) this.#rejects.push(line)
-    if (index.isNormalized[at]) {
-      if (index.isStatusUnknown[at]) this.#unknowns.statusUnknown += 1
-      if (index.isFeeUnknown[at]) this.#unknowns.feeUnknown += 1
-      if (index.isFeeUpperBound[at]) this.#unknowns.feesUpperBound += 1
+    if (hasFlag(index, at, 'isNormalized')) {
+      if (hasFlag(index, at, 'isStatusUnknown')) this.#unknowns.statusUnknown += 1
+      if (hasFlag(index, at, 'isFeeUnknown')) this.#unknowns.feeUnknown += 1
+      if (hasFlag(index, at, 'isFeeUpperBound')) this.#unknowns.feesUpperBound += 1
       this.#countWallet(wallet)
       this.#countTransaction(key, index.timeMs[at] ?? 0, isAtomicListing(wallet))
     }

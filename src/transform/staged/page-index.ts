@@ -1,23 +1,20 @@
+import { deserialize, serialize } from 'node:v8'
 import type { DecimalsOfRow } from '../../core/model/token-decimals.ts'
 import type { ByteText } from '../../core/platform/byte-text.ts'
 
 /**
  * Index of a staged page: its transactions in chain order, stored as one array per field, and the locations
- * of their lines.
+ * of their lines. Numbers are in typed arrays, which are written and read as they are.
  */
 export type PageIndex = {
-  block: number[]
-  index: number[]
+  block: Float64Array
+  index: Float64Array
   hash: ByteText[]
-  timeMs: number[]
+  timeMs: Float64Array
   /** Index in the list of the page. */
-  listIndex: number[]
-  /** False if the transaction could not be normalized and has no rows. */
-  isNormalized: boolean[]
-  /** See `FlatTransaction`. */
-  isStatusUnknown: boolean[]
-  isFeeUnknown: boolean[]
-  isFeeUpperBound: boolean[]
+  listIndex: Uint32Array
+  /** A sum of `FLAGS`. */
+  flags: Uint8Array
   /** See `openPrice` of `FlatTransaction`. `at` is the index of the transaction in these arrays. */
   openFees: [at: number, blockHash: string, price: string][]
   /** One entry per table of the job, in the job's order. */
@@ -40,8 +37,8 @@ export type TableLines = {
   /** Byte offset of the first line in the file. */
   start: number
   /** Per transaction: the end of its lines in bytes from `start`, and the cumulative number of rows. */
-  ends: number[]
-  rows: number[]
+  ends: Uint32Array
+  rows: Uint32Array
   /** Length of the longest line in bytes. */
   maxLineBytes: number
 }
@@ -49,7 +46,14 @@ export type TableLines = {
 /** Location of a page's index. `thread` is the thread whose staging files contain the index and the lines. */
 export type IndexLocation = { thread: number; offset: number; bytes: number }
 
-export const indexBytes = (index: PageIndex): Buffer => Buffer.from(JSON.stringify(index))
+/** What is known of a transaction; see `FlatTransaction`. One that could not be normalized has no rows. */
+export const FLAGS = { isNormalized: 1, isStatusUnknown: 2, isFeeUnknown: 4, isFeeUpperBound: 8 } as const
+
+export const hasFlag = ({ flags }: Pick<PageIndex, 'flags'>, at: number, flag: keyof typeof FLAGS): boolean =>
+  ((flags[at] ?? 0) & FLAGS[flag]) !== 0
+
+export const indexBytes = (index: PageIndex): Buffer => serialize(index)
+export const readIndexBytes = (bytes: Buffer): PageIndex => deserialize(bytes) as PageIndex
 
 /** Contiguous lines: `rows` rows in `bytes` bytes from offset `start` of their file. */
 export type LineRange = { start: number; bytes: number; rows: number; maxLineBytes: number }

@@ -10,7 +10,7 @@ import {
   storedItems,
 } from '../merge/page-items.ts'
 import { type FileReader, openFileReader, type PageReader } from '../page-reader.ts'
-import type { IndexLocation, PageIndex } from './page-index.ts'
+import { hasFlag, type IndexLocation, type PageIndex, readIndexBytes } from './page-index.ts'
 import { linesPath } from './stage-page.ts'
 
 /**
@@ -45,8 +45,7 @@ function readIndexIn(
   files: FileReader,
   { folder, thread, offset, bytes }: IndexLocation & { folder: string },
 ): PageIndex {
-  const read = files.read(linesPath(folder, 'indexes', thread), offset, Buffer.allocUnsafe(bytes))
-  return JSON.parse(read.toString()) as PageIndex
+  return readIndexBytes(files.read(linesPath(folder, 'indexes', thread), offset, Buffer.allocUnsafe(bytes)))
 }
 
 export function openStagedReader({ folder, tables, pageReader, source }: StagedReaderOptions): StagedReader {
@@ -127,7 +126,7 @@ export function isAtRejectedTime(item: StagedPosition, rejectedTimes: RejectedTi
 
 /** Whether an item has rows: it could be normalized, and its time is not rejected. */
 export const isUsable = (item: StagedPosition, rejectedTimes: RejectedTimes | undefined): boolean =>
-  item.page.index.isNormalized[item.at] === true && !isAtRejectedTime(item, rejectedTimes)
+  hasFlag(item.page.index, item.at, 'isNormalized') && !isAtRejectedTime(item, rejectedTimes)
 
 /** Opens a staged page as a merge source. Its index is read when the merge loads it. */
 export function openStagedSource(
@@ -140,8 +139,8 @@ export function openStagedSource(
     load: () => {
       const index = readIndex(location.index)
       const page = { location, index }
-      const items = index.block.map((block, at): StagedItem => {
-        const key = { block, index: index.index[at] ?? 0, hash: index.hash[at] ?? '' }
+      const items = index.hash.map((hash, at): StagedItem => {
+        const key = { block: index.block[at] ?? 0, index: index.index[at] ?? 0, hash }
         return { key, wallet, page, at }
       })
       return includedItems(items, { ...filter, validBefore, rereadRanges }, (item) =>

@@ -10,6 +10,7 @@ import type { FlatTransaction } from '../flatten-transaction.ts'
 import type { Flattener } from '../flatten-views.ts'
 import type { PageItems, WalletItem } from '../merge/page-items.ts'
 import {
+  FLAGS,
   type IndexLocation,
   indexBytes,
   type OpenFee,
@@ -34,15 +35,15 @@ export type StagedPage = {
  * them as lines. The page index is written last. Throws OUTPUT_FAILED.
  */
 export function stagePage({ items, entries }: PageItems, files: StageFiles, flatten: Flattener): StagedPage {
-  const index = emptyIndex(files, entries)
-  stageItems(items, { index, files, flatten })
+  const index = emptyIndex(files, { transactions: items.length, entries })
+  const transactions = stageItems(items, { index, files, flatten })
   if (files.isFull()) files.flush()
   const bytes = indexBytes(index)
   const offset = files.indexes.end
   files.indexes.append(bytes)
   return {
     index: { thread: threadId, offset, bytes: bytes.length },
-    transactions: index.isNormalized.filter(Boolean).length,
+    transactions,
     openFees: index.openFees.length,
     firstOpenFee: openFeesIn(index)[0],
     rows: Object.fromEntries(
@@ -53,36 +54,40 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
 
 type PageStage = { index: PageIndex; files: StageFiles; flatten: Flattener }
 
-function stageItems(items: PageItems['items'], { index, files, flatten }: PageStage): void {
+/** Returns the number of transactions that could be normalized. */
+function stageItems(items: PageItems['items'], { index, files, flatten }: PageStage): number {
   const decimals = new PageDecimals(index.decimals)
-  let at = 0
+  let [at, normalized] = [0, 0]
   const onReject = (line: string) => void index.rejects.push([at, line])
   for (const item of items) {
     const flat = flatten([item], onReject)
-    addToIndex(index, item, flat)
-    if (flat !== undefined) decimals.add(flat.rows)
-    addLines(index, files, flat)
+    addToIndex(index, { at, item, flat })
+    if (flat !== undefined) {
+      decimals.add(flat.rows)
+      normalized += 1
+    }
+    addLines({ index, files, at }, flat)
     at += 1
   }
+  return normalized
 }
 
-function addToIndex(
-  index: PageIndex,
-  { key, listIndex }: WalletItem,
-  flat: FlatTransaction | undefined,
-): void {
-  const at = index.block.length
-  index.block.push(key.block)
-  index.index.push(key.index)
+type IndexEntry = { at: number; item: WalletItem; flat: FlatTransaction | undefined }
+
+function addToIndex(index: PageIndex, { at, item, flat }: IndexEntry): void {
+  const { key, listIndex } = item
+  index.block[at] = key.block
+  index.index[at] = key.index
   index.hash.push(key.hash)
-  index.timeMs.push(key.timeMs)
-  index.listIndex.push(listIndex)
-  index.isNormalized.push(flat !== undefined)
-  index.isStatusUnknown.push(flat?.isStatusUnknown ?? false)
-  index.isFeeUnknown.push(flat?.isFeeUnknown ?? false)
-  index.isFeeUpperBound.push(flat?.isFeeUpperBound ?? false)
+  index.timeMs[at] = key.timeMs
+  index.listIndex[at] = listIndex
   if (flat === undefined) return
   const { openPrice, prefix, repeatedLogs } = flat
+  index.flags[at] =
+    FLAGS.isNormalized +
+    (flat.isStatusUnknown ? FLAGS.isStatusUnknown : 0) +
+    (flat.isFeeUnknown ? FLAGS.isFeeUnknown : 0) +
+    (flat.isFeeUpperBound ? FLAGS.isFeeUpperBound : 0)
   if (openPrice !== undefined && prefix.block_hash !== null)
     index.openFees.push([at, prefix.block_hash, openPrice])
   if (repeatedLogs > 0) index.repeatedLogs.push([at, repeatedLogs])
@@ -116,18 +121,21 @@ class PageDecimals {
   }
 }
 
-function emptyIndex({ tables }: StageFiles, entries: number): PageIndex {
-  const lines = tables.map((table) => ({ start: table.position(), ends: [], rows: [], maxLineBytes: 0 }))
+function emptyIndex(
+  { tables }: StageFiles,
+  { transactions, entries }: { transactions: number; entries: number },
+): PageIndex {
+  const lines = tables.map((table) => {
+    const [ends, rows] = [new Uint32Array(transactions), new Uint32Array(transactions)]
+    return { start: table.position(), ends, rows, maxLineBytes: 0 }
+  })
   return {
-    block: [],
-    index: [],
+    block: new Float64Array(transactions),
+    index: new Float64Array(transactions),
     hash: [],
-    timeMs: [],
-    listIndex: [],
-    isNormalized: [],
-    isStatusUnknown: [],
-    isFeeUnknown: [],
-    isFeeUpperBound: [],
+    timeMs: new Float64Array(transactions),
+    listIndex: new Uint32Array(transactions),
+    flags: new Uint8Array(transactions),
     openFees: [],
     lines,
     rejects: [],
@@ -137,7 +145,10 @@ function emptyIndex({ tables }: StageFiles, entries: number): PageIndex {
   }
 }
 
-function addLines(index: PageIndex, { csv, tables }: StageFiles, flat: FlatTransaction | undefined): void {
+function addLines(
+  { index, files: { csv, tables }, at }: { index: PageIndex; files: StageFiles; at: number },
+  flat: FlatTransaction | undefined,
+): void {
   const prefix = flat === undefined ? '' : csv.formatPrefix(flat.prefix)
   for (let table = 0; table < tables.length; table += 1) {
     const { name, lines } = tables[table] as TableStage
@@ -148,8 +159,8 @@ function addLines(index: PageIndex, { csv, tables }: StageFiles, flat: FlatTrans
       const added = lines.add(row, prefix)
       if (added > staged.maxLineBytes) staged.maxLineBytes = added
     }
-    staged.rows.push((staged.rows.at(-1) ?? 0) + rows.length)
-    staged.ends.push((staged.ends.at(-1) ?? 0) + lines.size() - sizeBefore)
+    staged.rows[at] = (staged.rows[at - 1] ?? 0) + rows.length
+    staged.ends[at] = (staged.ends[at - 1] ?? 0) + lines.size() - sizeBefore
   }
 }
 

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import { lineRangeOf } from '../../../src/transform/staged/page-index.ts'
 
-const LINES = { start: 1_000, ends: [10, 10, 30, 60], rows: [1, 1, 3, 4], maxLineBytes: 30 }
+const LINES = {
+  start: 1_000,
+  ends: Uint32Array.of(10, 10, 30, 60),
+  rows: Uint32Array.of(1, 1, 3, 4),
+  maxLineBytes: 30,
+}
 
 test.for([
   { first: 0, last: 0, start: 1_000, bytes: 10, rows: 1 },
