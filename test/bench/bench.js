@@ -11,10 +11,12 @@ import { benchPaging } from './paging.js'
 import { benchParquet } from './parquet.js'
 import { benchProfile } from './profile.js'
 import { benchQuota } from './quota.js'
+import { benchRatios } from './ratios.js'
 import { benchReconcile } from './reconcile.js'
 import { benchThroughput } from './throughput.js'
 
 const BENCHES = {
+  ratios: benchRatios,
   throughput: benchThroughput,
   profile: benchProfile,
   paging: benchPaging,

@@ -14,7 +14,8 @@ const [SERVICE, LOOP] = ['./explorer-service.js', './explorer-loop.js'].map(
 const HERE = new URL('../..', import.meta.url).pathname
 const WALLET = '0x0000000000000000000000000000000000001000'
 
-export async function benchExplorers(transactions = 15_000, rounds = 5, ...builds) {
+/** Runs a measurement with a new explorer, a job for it, and a new folder. Removes them afterwards. */
+export async function withExplorer(transactions, use) {
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
   const service = spawn(process.execPath, [SERVICE, String(transactions)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -27,6 +28,15 @@ export async function benchExplorers(transactions = 15_000, rounds = 5, ...build
       job,
       JSON.stringify({ chain: '43114', endBlock, addresses: [WALLET], service: { api: 'etherscan' } }),
     )
+    return await use({ folder, url, job })
+  } finally {
+    service.kill()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+export const benchExplorers = (transactions = 15_000, rounds = 5, ...builds) =>
+  withExplorer(transactions, ({ folder, url, job }) => {
     const measured = Array.from({ length: rounds }, (_, round) => {
       const here = join(folder, String(round))
       mkdirSync(here)
@@ -56,11 +66,7 @@ export async function benchExplorers(transactions = 15_000, rounds = 5, ...build
       row('loop over the five listings, CSV', loop),
       ...[HERE, ...builds].map((build, at) => row(`all tables, CSV: ${build}`, ours[at])),
     ])
-  } finally {
-    service.kill()
-    rmSync(folder, { recursive: true })
-  }
-}
+  })
 
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
 
