@@ -29,12 +29,13 @@ export type Transactions = AsyncGenerator<Movement[], void, void>
 
 /** Streams the movements of an export within the period, grouped by transaction, in chain order. */
 export async function* transactionsOf(
-  { opened, contracts }: Pick<WrittenExport, 'opened' | 'contracts'>,
+  { opened, contracts, onRow }: Pick<WrittenExport, 'opened' | 'contracts'> & RowObserver,
   { from, to }: Period,
 ): Transactions {
   let transaction: Movement[] = []
   for await (const rows of opened.stream('ledger', MOVEMENT_COLUMNS)) {
     for (const row of rows) {
+      onRow?.(row)
       const movement = movementOf(row, contracts)
       if (movement.time < from || movement.time >= to) continue
       if (transaction.length > 0 && transaction[0]?.transaction !== movement.transaction) {
@@ -72,6 +73,11 @@ export const MOVEMENT_COLUMNS = [
 ] as const
 
 export type MovementRow = Pick<TextRows['ledger'], (typeof MOVEMENT_COLUMNS)[number]>
+
+type RowObserver = {
+  /** Called with each row of the ledger, in chain order, for what is made of rows in the same pass. @default nothing */
+  onRow?: ((row: MovementRow) => void) | undefined
+}
 
 /** Returns the movement of a ledger row. Symbol and, if the row has none, decimals are those of the contract, if it is in `contracts`. */
 export function movementOf(row: MovementRow, contracts: Contracts): Movement {
@@ -115,7 +121,7 @@ function decimalsOf(type: Asset['type'], decimals: string | null): number | null
 }
 
 /** An export, and the opening balances that precede its transactions. */
-type OpenedSource = ConversionSource & { opening: readonly Movement[] }
+type OpenedSource = ConversionSource & RowObserver & { opening: readonly Movement[] }
 
 /**
  * Streams the movements of exports within a period, grouped by transaction, without spam, which is passed to `onSpam`. The
@@ -317,7 +323,8 @@ export async function readOpeningMovements(
 
 const FIRST_ROW = ['block_timestamp', 'chain_id', 'block_number', 'transaction_index'] as const
 
-async function readFirstRow(opened: Dataset) {
+/** Reads the first row of a ledger; undefined if there is none. */
+export async function readFirstRow(opened: Dataset) {
   for await (const [row] of opened.stream('ledger', FIRST_ROW)) if (row !== undefined) return row
   return undefined
 }

@@ -1,13 +1,9 @@
 import { type ConversionSource, readConversionPrices, withSources } from '../accounting/sources.ts'
 import type { ConversionPrices } from '../accounting/text-writer.ts'
-import {
-  type OwnWallets,
-  ownWalletsOf,
-  readOpeningMovements,
-  streamTransactions,
-} from '../accounting/transactions.ts'
+import { readFirstRow, readOpeningMovements, streamTransactions } from '../accounting/transactions.ts'
 import { evmIdOf } from '../core/model/chains.ts'
-import type { ChainWallets, OpeningOption } from '../ledger/balances/read-opening.ts'
+import { balances } from '../ledger/balances/balances.ts'
+import type { OpeningOption } from '../ledger/balances/read-opening.ts'
 import { readReconciliation } from '../read/read-reconciliation.ts'
 import type { ActivityPacker } from './activity-data.ts'
 import { type Counterparty, readCounterparties } from './counterparties.ts'
@@ -15,7 +11,7 @@ import { HoldingList, type Holdings } from './holdings.ts'
 import { readSentTransactions, type SentTransactions } from './sent-transactions.ts'
 import { TransactionSums } from './transaction-sums.ts'
 import { type Worth, worthOf } from './worth.ts'
-import { type AssetYear, addYears, finishYears, type YearSums } from './year-sums.ts'
+import { type AssetYear, type ExportYears, finishYears, openExportYears, type YearSums } from './year-sums.ts'
 
 /** What the wallets of all exports with a ledger hold and did. */
 export type Portfolio = {
@@ -44,7 +40,7 @@ export type PortfolioOptions = {
 }
 
 /**
- * Reads all exports with a ledger: two passes over each ledger, and queries in the scratch database, which spills to disk,
+ * Reads all exports with a ledger: one pass over each ledger, and queries in the scratch database, which spills to disk,
  * for what memory may not hold.
  *
  * @throws `USAGE` if a wallet is in two exports of one chain, and everything that `balances` throws
@@ -56,12 +52,13 @@ export async function collectPortfolio(
   return withSources(outputs, { names: options.names, adjustments: options.adjustments }, async (sources) => {
     const prices = await readConversionPrices(sources, options.prices)
     const sent = await readSentTransactions(sources)
-    const sums = await sumTransactions(sources, {
+    const exportYears = await openYears(sources, options)
+    const sums = await sumTransactions(sources, exportYears, {
       ...options,
       prices,
       isFailed: (hash) => sent.failed.has(hash),
     })
-    const { closing, years } = await readYears(sources, sums, options)
+    const { closing, years } = await finishExports(sources, exportYears, sums.last, options)
     const holdings = closing.finish(prices, sums.daily)
     const counterparties = await readParties(sources)
     return {
@@ -88,13 +85,14 @@ type SumContext = Omit<PortfolioOptions, 'prices'> & {
 
 async function sumTransactions(
   sources: readonly ConversionSource[],
+  exportYears: readonly ExportYears[],
   options: SumContext,
 ): Promise<TransactionSums> {
   const period = { from: '', to: '9999' }
   const withOpening = []
-  for (const source of sources) {
+  for (const [at, source] of sources.entries()) {
     const { movements } = await readOpeningMovements(options.opening, source, period)
-    withOpening.push({ ...source, opening: movements })
+    withOpening.push({ ...source, opening: movements, onRow: exportYears[at]?.add })
   }
   const rowsOf = ({ opened, adjustments }: ConversionSource) =>
     (opened.manifest.tables.ledger?.rows ?? 0) + adjustments.rows
@@ -111,28 +109,38 @@ async function sumTransactions(
   return sums
 }
 
-const exportsOf = (sources: readonly ConversionSource[]): ChainWallets[] =>
-  sources.map(({ chain, opened }) => ({ chain, coverage: opened.manifest.coverage }))
-
-async function readYears(
+/** Opens the years of each export from the first year of all; nothing if there are only opening balances. */
+async function openYears(
   sources: readonly ConversionSource[],
-  { first, last }: TransactionSums,
   options: PortfolioOptions,
+): Promise<ExportYears[]> {
+  let start: string | undefined
+  for (const { opened } of sources) {
+    const time = (await readFirstRow(opened))?.block_timestamp
+    if (time !== undefined && (start === undefined || time < start)) start = time
+  }
+  const years: ExportYears[] = []
+  if (start === undefined) return years
+  const first = yearOf(start)
+  for (const source of sources) years.push(await openExportYears(source, { ...options, first }))
+  return years
+}
+
+const yearOf = (time: string) => Number(time.slice(0, 4))
+
+async function finishExports(
+  sources: readonly ConversionSource[],
+  exportYears: readonly ExportYears[],
+  last: string,
+  { opening, adjustments, names }: PortfolioOptions,
 ) {
-  const exports = exportsOf(sources)
   const years = new Map<string, Map<string, AssetYear>>()
   const closing = new HoldingList()
-  const { opening, adjustments, names, prices } = options
-  for (const { output, chain, opened } of sources) {
-    const ownWallets: OwnWallets | undefined = ownWalletsOf(chain, exports)
-    const yearOf = (time: string) => Number(time.slice(0, 4))
-    const range = first === '' ? undefined : { first: yearOf(first), last: yearOf(last) }
-    const shared = { opening, adjustments, names, prices, exports }
-    closing.add(
-      chain,
-      opened.manifest,
-      await addYears(years, output, { ...shared, chain, ownWallets, range }),
-    )
+  for (const [at, { output, chain, opened, exports }] of sources.entries()) {
+    const held =
+      exportYears[at]?.finish(yearOf(last), years) ??
+      (await balances(output, { opening, adjustments, exports, names, all: true }))
+    closing.add(chain, opened.manifest, held)
     closing.excludeDifferent(chain, await readReconciliation(output))
   }
   return { closing, years }

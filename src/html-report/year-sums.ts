@@ -1,9 +1,14 @@
+import type { ConversionSource } from '../accounting/sources.ts'
 import { AMOUNTS, type AmountName } from '../accounting/statement/flows.ts'
-import type { SummedExport, SumOptions } from '../accounting/statement/ledger-sums.ts'
-import { decimalsOf, type StatementLine } from '../accounting/statement/ledger-sums.ts'
-import { statementsByYear } from '../accounting/statement/statement.ts'
+import { decimalsOf, type StatementLine, type SumOptions } from '../accounting/statement/ledger-sums.ts'
+import {
+  openYearStatements,
+  type YearStatement,
+  type YearStatements,
+} from '../accounting/statement/statement.ts'
+import { ownWalletsOf } from '../accounting/transactions.ts'
 import { isNft } from '../core/model/asset.ts'
-import { type Balances, balances } from '../ledger/balances/balances.ts'
+import type { Balances } from '../ledger/balances/balances.ts'
 
 /**
  * The columns of a year: `own` is what moved between own wallets, `swapped` and `wrapped` are what came in less what went
@@ -58,31 +63,66 @@ export type Closing = Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
 export const assetId = (chain: string, type: string, address: string | null): string =>
   `${chain} ${address === null ? type : type === 'erc20' ? address : `${type} ${address}`}`
 
-/** Adds the statements of all years of an export to `years`, in one pass over the ledger. */
-export async function addYears(
-  years: Map<string, Map<string, AssetYear>>,
-  output: string,
-  { chain, range, ...options }: YearOptions,
-): Promise<Closing> {
-  const { opening, adjustments, exports, names } = options
-  if (range === undefined) return balances(output, { opening, adjustments, exports, names, all: true })
-  let atEnd: Closing = { balances: [], belowZero: [], flagged: [] }
-  for await (const statement of statementsByYear(output, { ...options, ...range })) {
-    const { year, lines, balances: held, belowZero, flagged } = statement
-    const assets = years.get(year) ?? new Map<string, AssetYear>()
-    years.set(year, assets)
-    for (const line of lines) addLine(assets, assetId(chain, line.asset_type, line.asset_address), line)
-    atEnd = { balances: held, belowZero, flagged }
-  }
-  return atEnd
+/** The sums of assets by id, for each year. */
+type Years = Map<string, Map<string, AssetYear>>
+
+/** Sums the statements of the years of an export. */
+export type ExportYears = Pick<YearStatements, 'add'> & {
+  /** Adds the years up to the last one to `years`. Returns what the export held at the end. Call it after the last row. */
+  finish(last: number, years: Years): Closing
 }
 
-type YearOptions = SumOptions &
-  Pick<SummedExport, 'exports' | 'ownWallets'> & {
-    chain: string
-    /** The first and the last year with rows; undefined if there are only opening balances. */
-    range: { first: number; last: number } | undefined
+/** Opens the sums of an export, whose rows must be added in chain order. */
+export async function openExportYears(
+  { output, chain, opened, exports }: ConversionSource,
+  { opening, prices, first }: Pick<SumOptions, 'opening' | 'prices'> & { first: number },
+): Promise<ExportYears> {
+  const own: Years = new Map()
+  let atEnd: Closing = { balances: [], belowZero: [], flagged: [] }
+  const onYear = ({ year, lines, balances, belowZero, flagged }: YearStatement) => {
+    const assets = new Map<string, AssetYear>()
+    own.set(year, assets)
+    for (const line of lines) addLine(assets, assetId(chain, line.asset_type, line.asset_address), line)
+    atEnd = { balances, belowZero, flagged }
   }
+  const ownWallets = ownWalletsOf(chain, exports)
+  const { add, close } = await openYearStatements(opened, {
+    output,
+    exports,
+    ownWallets,
+    opening,
+    prices,
+    first,
+    onYear,
+  })
+  return {
+    add,
+    finish: (last, years) => {
+      close(last)
+      for (const [year, assets] of own) addYear(years, year, assets)
+      return atEnd
+    },
+  }
+}
+
+/** Exports of one chain have the same assets. */
+function addYear(years: Years, year: string, added: ReadonlyMap<string, AssetYear>): void {
+  const assets = years.get(year) ?? new Map<string, AssetYear>()
+  years.set(year, assets)
+  for (const [id, asset] of added) {
+    const sum = assets.get(id)
+    if (sum === undefined) {
+      assets.set(id, asset)
+      continue
+    }
+    sum.symbol ??= asset.symbol
+    for (const name of YEAR_AMOUNTS) {
+      sum.amounts[name] += asset.amounts[name]
+      sum.values[name] = addKnown(sum.values[name], asset.values[name])
+    }
+    addOwn(sum, 'own_in', asset.ownIn)
+  }
+}
 
 function addLine(assets: Map<string, AssetYear>, id: string, line: StatementLine): void {
   const decimals = isNft({ type: line.asset_type }) ? 0 : decimalsOf(line)

@@ -5,12 +5,18 @@ import type { AdjustmentFindings } from '../../ledger/balances/adjustments.ts'
 import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledger/balances/balances.ts'
 import type { OpeningFindings } from '../../ledger/balances/read-opening.ts'
 import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
-import { openDataset, requireLedger, requireManifest } from '../../read/dataset.ts'
+import {
+  type Dataset,
+  openDataset,
+  requireLedger,
+  requireManifest,
+  uncoveredWalletError,
+} from '../../read/dataset.ts'
 import { readTickers } from '../names/tickers.ts'
 import { type PriceNeeded, priceKey, sortedPrices } from '../needed.ts'
 import { instantBefore, type Period, parsePeriod, readTimeRange, type TimeRange } from '../options.ts'
 import { readSpam, requireNewWallets } from '../sources.ts'
-import { ownWalletsOf } from '../transactions.ts'
+import { type MovementRow, ownWalletsOf } from '../transactions.ts'
 import {
   type ClosedPeriod,
   type Newest,
@@ -171,46 +177,56 @@ async function stateExport(summed: SummedExport): Promise<Part> {
 /** The statement of a UTC year. */
 export type YearStatement = ClosedPeriod & { year: string; currency: string | undefined }
 
-type YearOptions = SumOptions &
-  Pick<SummedExport, 'exports' | 'ownWallets'> & {
-    /** First and last year. The ledger has no rows of earlier and later years. */
+type YearOptions = Pick<SumOptions, 'opening' | 'prices'> &
+  Omit<SummedExport, 'options' | 'period'> & {
+    /** The first year. The ledger has no rows of earlier years. */
     first: number
-    last: number
+    /** Called with the statement of each year from the first one on, as `statement` returns it for that year. */
+    onYear: (statement: YearStatement) => void
   }
 
+/** States the UTC years of an export whose rows it is given. */
+export type YearStatements = {
+  /** Adds the next row in chain order. Throws VERIFY_FAILED if the export does not cover its wallet. */
+  add(row: MovementRow): void
+  /** Closes all years up to the last one. Call it after the last row. */
+  close(last: number): void
+}
+
 /**
- * Yields the statement of each UTC year from the first to the last one, as `statement` returns it for that year, in one
- * pass over the ledger. Memory grows with the number of wallets and assets, not with the number of rows.
+ * Opens the statements of all years of an export. Memory grows with the number of wallets and assets, not with the number
+ * of rows.
  *
  * @throws ExportError as `statement` does
  */
-export async function* statementsByYear(
-  output: string,
-  { exports, ownWallets, first, last, ...options }: YearOptions,
-): AsyncGenerator<YearStatement> {
-  const opened = await openDataset(output)
-  try {
-    const period = periodOf(first)
-    const sums = await openLedgerSums(opened, { output, options, period, exports, ownWallets })
-    const { selected, valuation } = sums.ledger
-    let year = first
-    const close = (): YearStatement => ({ ...sums.close(), year: String(year), currency: valuation.currency })
-    for await (const rows of readSelectedRows(opened, selected)) {
-      for (const row of rows) {
-        for (; year < Number(row.block_timestamp.slice(0, 4)); sums.startPeriod(periodOf(year))) {
-          yield close()
-          year += 1
-        }
-        sums.add(row)
-      }
-    }
-    for (; year < last; sums.startPeriod(periodOf(year))) {
-      yield close()
+export async function openYearStatements(
+  opened: Dataset,
+  { first, onYear, opening, prices, ...summed }: YearOptions,
+): Promise<YearStatements> {
+  let year = first
+  let period = periodOf(year)
+  const sums = await openLedgerSums(opened, { ...summed, options: { opening, prices }, period })
+  const { selected, valuation } = sums.ledger
+  const close = () => onYear({ ...sums.close(), year: String(year), currency: valuation.currency })
+  const startYear = (next: number) => {
+    while (year < next) {
+      close()
       year += 1
+      period = periodOf(year)
+      sums.startPeriod(period)
     }
-    yield close()
-  } finally {
-    await opened.close()
+  }
+  return {
+    add: (row) => {
+      const { wallet_address: wallet, block_timestamp: time } = row
+      if (!selected.has(wallet)) throw uncoveredWalletError(wallet)
+      if (time >= period.to) startYear(Number(time.slice(0, 4)))
+      sums.add(row)
+    },
+    close: (last) => {
+      startYear(last)
+      close()
+    },
   }
 }
 

@@ -2,11 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
+  openYearStatements,
   statement,
-  statementsByYear,
   type YearStatement,
 } from '../../../src/accounting/statement/statement.ts'
+import { MOVEMENT_COLUMNS } from '../../../src/accounting/transactions.ts'
 import { type Balance, balances } from '../../../src/ledger/balances/balances.ts'
+import { openDataset } from '../../../src/read/dataset.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN, GOLDEN_PRICES, WALLETS } from '../golden-chain.ts'
 import { exportMadeUp } from '../made-up-export.ts'
@@ -27,7 +29,12 @@ test('the statements of all years are those of each year, and tie to the balance
   )
   const options = { prices, opening }
   const years: YearStatement[] = []
-  for await (const one of statementsByYear(output, { ...options, ...YEARS })) years.push(one)
+  const opened = await openDataset(output)
+  const onYear = (year: YearStatement) => years.push(year)
+  const statements = await openYearStatements(opened, { output, ...options, first: YEARS.first, onYear })
+  for await (const rows of opened.stream('ledger', MOVEMENT_COLUMNS)) rows.forEach(statements.add)
+  statements.close(YEARS.last)
+  await opened.close()
   expect(years.length).toBeGreaterThan(1)
   let before = await valuesAt(`${Number(years[0]?.year) - 1}-12-31`, opening)
   for (const { year, lines, currency } of years) {
