@@ -3,7 +3,7 @@ import { mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { diskError } from '../core/platform/disk.ts'
+import { diskError, readBlocks } from '../core/platform/disk.ts'
 import { toScratchError } from '../core/platform/scratch-folder.ts'
 import { type DataFile, DEFAULT_ROW_BYTES } from './format.ts'
 
@@ -43,8 +43,8 @@ export async function splitLongRows(path: string, unsplit: DataFile, scratch: st
 
 /** Measures a file unless it is too small to contain a long row. */
 async function measureIfLarge(path: string, isGzipped: boolean): Promise<CsvMeasure | undefined> {
-  if (!isGzipped && (await stat(path)).size <= DEFAULT_ROW_BYTES) return undefined
-  return readDecompressed(path, isGzipped, measureCsv)
+  if (isGzipped) return readDecompressed(path, isGzipped, measureCsv)
+  return (await stat(path)).size <= DEFAULT_ROW_BYTES ? undefined : measureCsv(readBlocks(path))
 }
 
 function readDecompressed<T>(
