@@ -1,4 +1,4 @@
-import { amountSql } from '../../read/amount-sql.ts'
+import { wrongAmountSql } from './amount.ts'
 import { type CheckedExport, expectNoRow } from './checked-export.ts'
 
 /** Asset ids of AVAX on mainnet and Fuji. Only this asset is the coin of the C-Chain. */
@@ -8,7 +8,7 @@ const COIN_ASSETS = `('FvwEAhmxKfeiG8SnEvq42hc6whRyY3EFYAvebMqDNDGCgxN5Z', 'U8iR
 const RULES: Readonly<Record<string, string>> = {
   'a receiver and no sender for an import, and the reverse for an export': `CASE transfer_type WHEN 'import' THEN from_address IS NOT NULL OR to_address IS NULL
       ELSE from_address IS NULL OR to_address IS NOT NULL END`,
-  'amount = value / 10^asset_decimals, exactly': `amount IS DISTINCT FROM ${amountSql('value', 'asset_decimals')}`,
+  'amount = value / 10^asset_decimals, exactly': wrongAmountSql('amount', 'value', 'asset_decimals'),
   '9 decimals for AVAX': `asset_id IN ${COIN_ASSETS} AND asset_decimals IS DISTINCT FROM 9`,
 }
 

@@ -15,8 +15,8 @@ export const SOURCES = [
 export type Source = (typeof SOURCES)[number]
 
 /**
- * Creates the scratch table `expected`: the ledger entries that follow from the readable fact tables (CONTRACT section
- * 2.5).
+ * Creates the view `expected`: the ledger entries that follow from the readable fact tables (CONTRACT section 2.5). It is
+ * computed whenever it is read, so that it takes no memory beside the ledger.
  *
  * @returns the fact tables that the entries were derived from, and the number of internal transactions that repeat the
  *   top-level call
@@ -46,7 +46,7 @@ export async function createExpectedEntries(
     ...(checkedExport.completeTables.has('atomic_transactions') ? [ATOMIC_ENTRIES] : []),
   ].join(' UNION ALL ')
   await checkedExport.database.run(
-    `CREATE TABLE expected AS SELECT ${ENTRY_ID} AS id, * EXCLUDE (chain_id, fact) FROM (${entries})`,
+    `CREATE VIEW expected AS SELECT ${ENTRY_ID} AS id, * EXCLUDE (chain_id, fact) FROM (${entries})`,
   )
   const counted = hasTopLevel ? await checkedExport.database.all('SELECT count(*) AS n FROM top_level') : []
   return { sources, topLevelCalls: Number(counted[0]?.n ?? 0) }
@@ -157,6 +157,9 @@ const IN: DirectionColumns = {
   value: 'units',
 }
 
+/** The wallets of the export. A manifest with faults may list a wallet twice. */
+const OWN_WALLETS = '(SELECT address, max(to_block) AS to_block FROM wallets GROUP BY address) AS own'
+
 const ZERO = `'0x${'0'.repeat(40)}'`
 const TYPE = `CASE WHEN from_address = to_address THEN 'self' WHEN from_address = ${ZERO} THEN 'mint'
   WHEN to_address = ${ZERO} THEN 'burn' ELSE 'transfer' END`
@@ -164,9 +167,9 @@ const TYPE = `CASE WHEN from_address = to_address THEN 'self' WHEN from_address 
 function entriesSql({ direction, wallet, counterparty, value }: DirectionColumns): string {
   return `SELECT chain_id, transaction_hash, source, fact, ${wallet} AS wallet_address, ${TYPE} AS entry_type,
     '${direction}' AS direction, ${counterparty} AS counterparty_address,
-    coalesce(block_number < (SELECT max(to_block) FROM wallets WHERE address = ${counterparty}), false) AS counterparty_is_own,
+    coalesce(block_number < own.to_block, false) AS counterparty_is_own,
     asset_type, asset_address, asset_decimals, token_id, ${value} AS value
-    FROM moves SEMI JOIN wallets ON ${wallet} = address AND block_number < to_block`
+    FROM moves LEFT JOIN ${OWN_WALLETS} ON own.address = ${counterparty} SEMI JOIN wallets ON ${wallet} = wallets.address AND block_number < wallets.to_block`
 }
 
 const FEES = `SELECT chain_id, transaction_hash, 'transactions' AS source, '' AS fact, from_address AS wallet_address,
@@ -175,8 +178,7 @@ const FEES = `SELECT chain_id, transaction_hash, 'transactions' AS source, '' AS
   FROM transactions SEMI JOIN wallets ON from_address = address AND block_number < to_block WHERE transaction_fee <> '0'`
 
 const ID_COLUMNS = 'chain_id, transaction_hash, wallet_address, source, fact, entry_type, direction'
-/** entry_id as a 128-bit UUID, which takes half the space of its text. */
-const ENTRY_ID = `left(sha256(concat_ws('|', ${ID_COLUMNS})), 32)::UUID`
+const ENTRY_ID = `left(sha256(concat_ws('|', ${ID_COLUMNS})), 32)`
 
 /**
  * Creates the scratch table `wrapped_coins` and returns a query for the ledger's entries of wrapped coins, with the
@@ -290,10 +292,11 @@ function wrapSql(
   ]
   return `SELECT m.chain_id, m.transaction_hash, m.source, m.fact, m.${wallet} AS wallet_address, '${type}' AS entry_type,
     '${direction}' AS direction, m.${contract} AS counterparty_address,
-    coalesce(m.block_number < (SELECT max(to_block) FROM wallets WHERE address = m.${contract}), false) AS counterparty_is_own,
+    coalesce(m.block_number < own.to_block, false) AS counterparty_is_own,
     'erc20' AS asset_type, m.${contract} AS asset_address, 18 AS asset_decimals, NULL AS token_id, ${value} AS value
     FROM (SELECT * FROM moves WHERE asset_type = 'native') AS m
     ${method === undefined ? '' : 'JOIN transactions t ON t.transaction_hash = m.transaction_hash'}
-    SEMI JOIN wallets ON m.${wallet} = address AND m.block_number < to_block
+    LEFT JOIN ${OWN_WALLETS} ON own.address = m.${contract}
+    SEMI JOIN wallets ON m.${wallet} = wallets.address AND m.block_number < wallets.to_block
     WHERE ${conditions.join(' AND ')}`
 }

@@ -1,4 +1,5 @@
-import { amountSql, productSql } from '../../read/amount-sql.ts'
+import { productSql } from '../../read/amount-sql.ts'
+import { wrongAmountSql } from './amount.ts'
 import { MAX_U256 } from './cells.ts'
 import { type CheckedExport, expectNoRow, hasRows } from './checked-export.ts'
 
@@ -105,7 +106,7 @@ async function checkAmounts(checkedExport: CheckedExport): Promise<void> {
     checkedExport,
     'erc20_transfers',
     `SELECT f, r, value, token_decimals, amount FROM erc20_transfers
-          WHERE amount IS DISTINCT FROM ${amountSql('value', 'token_decimals')}`,
+          WHERE ${wrongAmountSql('amount', 'value', 'token_decimals')}`,
     (row) => `amount: expected ${row.value} / 10^${row.token_decimals}, found ${row.amount}`,
   )
 }

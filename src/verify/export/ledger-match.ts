@@ -32,24 +32,40 @@ export async function checkLedgerRows(
 ): Promise<void> {
   const compared = [...sources, ...(hasAtomicFacts(checkedExport) ? [ATOMIC_SOURCE] : [])]
   const sourceList = compared.map((source) => `'${source}'`).join(', ')
+  const differ = COMPARED.map((column) => `l.${column} IS DISTINCT FROM e.${column}`).join(' OR ')
+  const isWrong = `l.source IN (${sourceList}) AND (e.id IS NULL OR ${differ})`
+  const certain = sources.includes('erc20_transfers') ? 'true' : `e.entry_type NOT IN ('wrap', 'unwrap')`
+  const isMissing = sources.includes('transactions') ? `l.entry_id IS NULL AND ${certain}` : 'false'
+  const { database, findings } = checkedExport
+  // One pass over both tells whether there are differences, which other queries list.
+  const [differences] = await database.all(
+    `SELECT count(*) FILTER (WHERE ${isWrong}) AS wrong, count(*) FILTER (WHERE ${isMissing}) AS missing
+     FROM ledger l FULL JOIN expected e ON l.entry_id = e.id`,
+  )
+  if (differences?.wrong === 0n) findings.pass()
+  else await listWrongRows(checkedExport, isWrong)
+  if (differences?.missing === 0n) findings.pass()
+  else await listMissingRows(checkedExport, certain)
+}
+
+async function listWrongRows(checkedExport: CheckedExport, isWrong: string): Promise<void> {
   const values = COMPARED.flatMap((column) => [
     `l.${column} AS found_${column}`,
     `e.${column} AS expected_${column}`,
   ])
-  const differ = COMPARED.map((column) => `l.${column} IS DISTINCT FROM e.${column}`).join(' OR ')
   await expectNoRow(
     checkedExport,
     'ledger',
     `SELECT l.f, l.r, l.entry_id, e.id IS NULL AS unknown, ${values.join(', ')}
-          FROM ledger l LEFT JOIN expected e ON TRY_CAST(l.entry_id AS UUID) = e.id
-          WHERE l.source IN (${sourceList}) AND (e.id IS NULL OR ${differ})`,
+          FROM ledger l LEFT JOIN expected e ON l.entry_id = e.id WHERE ${isWrong}`,
     difference,
   )
-  if (!sources.includes('transactions')) return
-  const certain = sources.includes('erc20_transfers') ? '' : ` WHERE e.entry_type NOT IN ('wrap', 'unwrap')`
+}
+
+async function listMissingRows(checkedExport: CheckedExport, certain: string): Promise<void> {
   await expectNone(
     checkedExport,
-    `SELECT e.* FROM expected e ANTI JOIN ledger l ON TRY_CAST(l.entry_id AS UUID) = e.id${certain}`,
+    `SELECT e.* FROM expected e ANTI JOIN ledger l ON l.entry_id = e.id WHERE ${certain}`,
     (row) =>
       `ledger: expected ${row.entry_type} ${row.direction} of ${row.value} for ${row.wallet_address} in ${row.transaction_hash} from ${row.source}, found no such row`,
   )

@@ -1,4 +1,4 @@
-import { amountSql } from '../../read/amount-sql.ts'
+import { wrongAmountSql } from './amount.ts'
 import { type CheckedExport, expectNoRow } from './checked-export.ts'
 
 /** Checks each ledger row against the rules of the contract, independently of the fact tables. */
@@ -32,7 +32,7 @@ const WRAP = `(entry_type IN ('wrap', 'unwrap'))`
 const RULES: Readonly<Record<string, string>> = {
   'a negative value for direction out': `direction = 'out' AND (NOT starts_with(value, '-'))`,
   'a positive value for direction in': `direction = 'in' AND (starts_with(value, '-') OR value = '0')`,
-  'amount = value / 10^asset_decimals, exactly': `amount IS DISTINCT FROM ${amountSql('value', 'asset_decimals')}`,
+  'amount = value / 10^asset_decimals, exactly': wrongAmountSql('amount', 'value', 'asset_decimals'),
   'a fee to be an outgoing native entry from transactions without counterparty': `${FEE} AND (direction <> 'out' OR asset_type <> 'native' OR source <> 'transactions'
              OR counterparty_address IS NOT NULL OR counterparty_is_own)`,
   'an asset_address for every asset but the native coin': `${NATIVE} = (asset_address IS NOT NULL)`,
