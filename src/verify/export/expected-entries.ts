@@ -35,7 +35,7 @@ export async function createExpectedEntries(
   const failed = `SELECT transaction_hash FROM transactions WHERE success = false`
   const excludeFailed = hasTransactions ? `ANTI JOIN (${failed}) AS failed USING (transaction_hash)` : ''
   await checkedExport.database.run(
-    `CREATE TABLE moves AS SELECT * FROM (${moves}) AS all_moves ${excludeFailed}`,
+    `CREATE VIEW moves AS SELECT * FROM (${moves}) AS all_moves ${excludeFailed}`,
   )
   const wraps = await wrapEntriesSql(checkedExport, sources)
   const entries = [
