@@ -113,10 +113,11 @@ export async function openReader({
 
 /** SQL for the key of each of a file's rows, its hashes, and the chain id. Rows with a null in the key are left out. */
 function keyHashesSql({ table, readable }: LocalFile): string {
-  const key = `concat_ws('|', ${table.key.map((name) => `CAST("${name}" AS VARCHAR)`).join(', ')})`
+  const key = table.key.map((name) => `CAST("${name}" AS VARCHAR)`).join(', ')
   const hasFullKey = table.key.map((name) => `"${name}" IS NOT NULL`).join(' AND ')
   const source = sourceSql(readable, textColumns(table.columns))
-  return `SELECT ${key} AS key, hash(${key}) AS a, hash(${key}, 'second') AS b, chain_id FROM ${source} WHERE ${hasFullKey}`
+  const cells = `concat_ws('|', ${key}) AS key, hash(${key}) AS a, hash('second', ${key}) AS b, chain_id`
+  return `SELECT ${cells} FROM ${source} WHERE ${hasFullKey}`
 }
 
 /** Does not say that nothing was loaded: remote files are checked one by one, and earlier ones may be committed. */
