@@ -1,36 +1,38 @@
 import { deflateRawSync } from 'node:zlib'
-import type { Movement } from '../accounting/movement.ts'
+import type { Asset, Movement } from '../accounting/movement.ts'
 import { shiftDecimal } from '../core/platform/decimal.ts'
 import { FIAT_DECIMALS } from '../ledger/prices/prices.ts'
 import type { Amount, WalletEvent } from './events.ts'
 import { exactAmount } from './numbers.ts'
-import type { ActivityData, PackedEntry, PackedEvent } from './page-data.ts'
+import type { ActivityData, PackedAmounts, PackedEntry, PackedEvent, PackedRow } from './page-data.ts'
 
-/** A list of distinct texts or lists of texts, to which entries refer by their index. */
+/** A list of distinct texts or lists of texts, to which entries refer by their index. Keys belong to a chain. */
 class Dictionary<T> {
   readonly list: T[] = []
-  readonly #indexes = new Map<string, number>()
+  readonly #chains = new Map<string, Map<string | null, number>>()
 
-  indexOf(key: string, make: () => T): number {
-    const existing = this.#indexes.get(key)
-    if (existing !== undefined) return existing
-    const index = this.list.push(make()) - 1
-    this.#indexes.set(key, index)
+  /** The index of a key, or undefined. Making one key of the chain and the key would take three times as long. */
+  find(chain: string, key: string | null): number | undefined {
+    return this.#chains.get(chain)?.get(key)
+  }
+
+  add(chain: string, key: string | null, item: T): number {
+    const index = this.list.push(item) - 1
+    const ofChain = this.#chains.get(chain)
+    if (ofChain === undefined) this.#chains.set(chain, new Map([[key, index]]))
+    else ofChain.set(key, index)
     return index
   }
 }
 
-/** A transaction: its movements, and what happened in it. `values` are those of its events in units of 10^-8. */
-export type DescribedTransaction = {
-  movements: readonly [Movement, ...Movement[]]
-  events: readonly { event: WalletEvent; value: bigint | undefined }[]
-}
+/** What happened in a transaction, with its value in units of 10^-8. */
+export type DescribedEvent = { event: WalletEvent; value: bigint | undefined }
 
 /** Collects the newest transactions, with at most `maxRows` of `total` rows, in the encoding that the page's script reads. */
 export class ActivityPacker {
   readonly #parties = new Dictionary<[chain: string, address: string]>()
   readonly #assets = new Dictionary<[symbol: string, contract: string, chain: number]>()
-  readonly #chains = new Dictionary<string>()
+  readonly #chains: string[] = []
   readonly #entries: PackedEntry[] = []
   #seen = 0
   included = 0
@@ -42,26 +44,18 @@ export class ActivityPacker {
     this.#skipped = total - maxRows
   }
 
-  add({ movements, events }: DescribedTransaction): void {
+  /** Adds the next transaction, which is described only if it is one of the newest. */
+  add(movements: readonly [Movement, ...Movement[]], describe: () => readonly DescribedEvent[]): void {
     const [{ chain, time, transaction, source }] = movements
     const isOpening = source === 'opening'
     const isLeftOut = this.#skipped > (isOpening ? 0 : this.#seen)
     if (!isOpening) this.#seen += movements.length
     if (isLeftOut) return
     if (!isOpening) this.included += movements.length
-    this.#entries.push([
-      Date.parse(time) / 1000,
-      this.#chains.indexOf(chain, () => chain),
-      transaction,
-      events.map((described) => this.#packEvent(described, chain)),
-      movements.map((one) => [
-        this.#partyIndex(chain, one.wallet),
-        one.type,
-        `${one.isOut ? '-' : ''}${exactAmount(one.value, one.asset.decimals)}`,
-        this.#assetIndex(one),
-        one.counterparty === null ? -1 : this.#partyIndex(chain, one.counterparty),
-      ]),
-    ])
+    const chainIndex = this.#chainIndex(chain)
+    const events = describe().map((described) => this.#packEvent(described, chain))
+    const rows = movements.map((movement) => this.#packRow(movement, chain))
+    this.#entries.push([Date.parse(time) / 1000, chainIndex, transaction, events, rows])
   }
 
   /** The data as JSON, compressed with raw deflate and base64-encoded. `nameOf` returns '' for addresses without a name. */
@@ -71,7 +65,7 @@ export class ActivityPacker {
     currency: string
   }): string {
     const data: ActivityData = {
-      chains: this.#chains.list.map(describe.chainOf),
+      chains: this.#chains.map(describe.chainOf),
       parties: this.#parties.list.map(([chain, address]) => [address, describe.nameOf(chain, address)]),
       assets: this.#assets.list,
       currency: describe.currency,
@@ -80,35 +74,56 @@ export class ActivityPacker {
     return deflateRawSync(JSON.stringify(data)).toString('base64')
   }
 
-  #packEvent({ event, value }: DescribedTransaction['events'][number], chain: string): PackedEvent {
-    const amounts = (all: readonly Amount[]) =>
-      all.flatMap((amount) => [
-        this.#assetIndex({ asset: amount.asset, chain }),
-        exactAmount(amount.value, amount.asset.decimals),
-      ])
+  #packEvent({ event, value }: DescribedEvent, chain: string): PackedEvent {
     const { kind, wallet, party, fee, method } = event
     return [
       kind,
       this.#partyIndex(chain, wallet),
       party === null ? -1 : this.#partyIndex(chain, party),
-      amounts(event.in),
-      amounts(event.out),
-      fee === undefined ? [] : amounts([fee]),
+      this.#packAmounts(event.in, chain),
+      this.#packAmounts(event.out, chain),
+      fee === undefined ? [] : this.#packAmounts([fee], chain),
       method ?? '',
       value === undefined ? '' : (shiftDecimal(String(value), FIAT_DECIMALS) ?? ''),
     ]
   }
 
-  #partyIndex(chain: string, address: string): number {
-    return this.#parties.indexOf(`${chain} ${address}`, () => [chain, address])
+  #packAmounts(amounts: readonly Amount[], chain: string): PackedAmounts {
+    const packed: PackedAmounts = []
+    for (const { asset, value } of amounts)
+      packed.push(this.#assetIndex(asset, chain), exactAmount(value, asset.decimals))
+    return packed
   }
 
-  #assetIndex({ asset, chain }: Pick<Movement, 'asset' | 'chain'>): number {
-    const { address, tokenId, symbol, ticker } = asset
-    return this.#assets.indexOf(`${chain} ${address} ${tokenId}`, () => {
-      const id = tokenId === null ? '' : ` #${tokenId}`
-      const chainIndex = this.#chains.indexOf(chain, () => chain)
-      return [`${ticker ?? symbol ?? ''}${id}`, address ?? '', chainIndex]
-    })
+  #packRow({ wallet, type, isOut, value, asset, counterparty }: Movement, chain: string): PackedRow {
+    const amount = exactAmount(value, asset.decimals)
+    return [
+      this.#partyIndex(chain, wallet),
+      type,
+      isOut ? `-${amount}` : amount,
+      this.#assetIndex(asset, chain),
+      counterparty === null ? -1 : this.#partyIndex(chain, counterparty),
+    ]
+  }
+
+  #chainIndex(chain: string): number {
+    const index = this.#chains.indexOf(chain)
+    return index < 0 ? this.#chains.push(chain) - 1 : index
+  }
+
+  #partyIndex(chain: string, address: string): number {
+    return this.#parties.find(chain, address) ?? this.#parties.add(chain, address, [chain, address])
+  }
+
+  #assetIndex({ address, tokenId, symbol, ticker }: Asset, chain: string): number {
+    const key = tokenId === null ? address : `${address} ${tokenId}`
+    const index = this.#assets.find(chain, key)
+    if (index !== undefined) return index
+    const id = tokenId === null ? '' : ` #${tokenId}`
+    return this.#assets.add(chain, key, [
+      `${ticker ?? symbol ?? ''}${id}`,
+      address ?? '',
+      this.#chainIndex(chain),
+    ])
   }
 }

@@ -35,7 +35,7 @@ export type PackedEvent = [
   value: string,
 ]
 
-type PackedRow = [wallet: number, type: string, amount: string, asset: number, party: number]
+export type PackedRow = [wallet: number, type: string, amount: string, asset: number, party: number]
 
 export type PackedEntry = [
   /** Unix time in seconds. */

@@ -60,11 +60,12 @@ export class TransactionSums {
     }
     for (const movement of movements) this.#addMovement(movement)
     for (const movement of matchOwnTransfers(movements)) this.#countOwn(movement)
-    const events = eventsOf(movements, this.#options.isFailed(first.transaction)).map((event) => ({
-      event,
-      value: this.#valueOf(event.in.length > 0 ? event.in : event.out, first),
-    }))
-    this.packer.add({ movements: [first, ...others], events })
+    this.packer.add([first, ...others], () =>
+      eventsOf(movements, this.#options.isFailed(first.transaction)).map((event) => ({
+        event,
+        value: this.#valueOf(event.in.length > 0 ? event.in : event.out, first),
+      })),
+    )
   }
 
   #addMovement(movement: Movement): void {

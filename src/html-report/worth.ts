@@ -13,14 +13,20 @@ export class DailyBalances {
   readonly series = new Map<string, DaySeries>()
   first: number | undefined
   last = 0
+  #time = ''
+  #day = 0
 
   /** Adds a change. What was held before the first row (`isOpening`) counts from the day before on. */
   add(asset: string, time: string, { change, isOpening }: { change: bigint; isOpening: boolean }): void {
     const series = this.series.get(asset) ?? { days: [], amounts: [] }
     this.series.set(asset, series)
-    const day = Math.max(dayIndex(time) - (isOpening ? 1 : 0), series.days.at(-1) ?? 0)
-    this.first ??= dayIndex(time)
-    this.last = Math.max(this.last, dayIndex(time))
+    if (time !== this.#time) {
+      this.#time = time
+      this.#day = dayIndex(time)
+      this.first ??= this.#day
+      this.last = Math.max(this.last, this.#day)
+    }
+    const day = Math.max(this.#day - (isOpening ? 1 : 0), series.days.at(-1) ?? 0)
     const { days, amounts } = series
     const sum = (amounts.at(-1) ?? 0n) + change
     if (days.at(-1) === day) amounts[amounts.length - 1] = sum

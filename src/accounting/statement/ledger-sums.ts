@@ -1,4 +1,4 @@
-import { assetBalanceKey, type Asset as BalanceAsset, isNft } from '../../core/model/asset.ts'
+import { AssetMap, type Asset as BalanceAsset, isNft } from '../../core/model/asset.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { type AdjustmentFindings, addAdjustments } from '../../ledger/balances/adjustments.ts'
@@ -99,7 +99,7 @@ export class LedgerSums {
   newest: Newest
   readonly #balances = new BalanceSums()
   #period: Period
-  #sums = new Map<string, AssetSums>()
+  #sums = new AssetMap<AssetSums>()
   #transaction: Movement[] = []
 
   constructor(ledger: SummedLedger, period: Period) {
@@ -133,7 +133,7 @@ export class LedgerSums {
   startPeriod(period: Period): void {
     this.#endTransaction()
     this.#period = period
-    this.#sums = new Map()
+    this.#sums = new AssetMap()
     for (const { wallet, value, ...asset } of this.#balances.finish())
       this.#sumsOf(wallet, asset).opening += value
   }
@@ -158,7 +158,7 @@ export class LedgerSums {
     const { asset_type, asset_address: address, token_id: tokenId, asset_symbol: symbol } = columns
     const type = asset_type as Asset['type']
     const asset: Asset = { type, address, tokenId, symbol, decimals: decimalsOf(columns) }
-    const sums = this.#sums.get(assetBalanceKey(columns.wallet_address, asset))
+    const sums = this.#sums.get(columns.wallet_address, asset)
     if (sums === undefined || (closing === 0n && sums.opening === 0n && sums.entries.length === 0)) return []
     const { opening, flows, entries } = sums
     requireSum(sums, balance)
@@ -195,11 +195,10 @@ export class LedgerSums {
   }
 
   #sumsOf(wallet: string, asset: BalanceAsset): AssetSums {
-    const key = assetBalanceKey(wallet, asset)
-    let sums = this.#sums.get(key)
+    let sums = this.#sums.get(wallet, asset)
     if (sums === undefined) {
       sums = { opening: 0n, flows: zeroFlows(), entries: [], values: zeroFlows() }
-      this.#sums.set(key, sums)
+      this.#sums.add(wallet, asset, sums)
     }
     return sums
   }

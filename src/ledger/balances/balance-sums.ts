@@ -1,4 +1,4 @@
-import { ASSET_TYPES, type Asset, assetBalanceKey } from '../../core/model/asset.ts'
+import { ASSET_TYPES, type Asset, AssetMap, assetBalanceKey } from '../../core/model/asset.ts'
 import type { TextRows } from '../../core/table/index.ts'
 
 /** The sum of a wallet's movements of one asset, in the asset's smallest unit. */
@@ -42,7 +42,7 @@ type SummedRow = Pick<TextRows['ledger'], (typeof SUMMED_COLUMNS)[number]> &
  * transaction: rows within a transaction are not in order of execution, so intermediate sums have no meaning.
  */
 export class BalanceSums {
-  readonly #sums = new Map<string, Sum>()
+  readonly #sums = new AssetMap<Sum>()
   #touched = new Set<Sum>()
   readonly #payers = new Set<string>()
   #transaction = ''
@@ -122,8 +122,7 @@ export class BalanceSums {
   }
 
   #sumOf(wallet: string, asset: Asset): Sum {
-    const key = assetBalanceKey(wallet, asset)
-    let sum = this.#sums.get(key)
+    let sum = this.#sums.get(wallet, asset)
     if (sum === undefined) {
       sum = {
         ...asset,
@@ -135,7 +134,7 @@ export class BalanceSums {
         firstNegative: undefined,
         isUsed: false,
       }
-      this.#sums.set(key, sum)
+      this.#sums.add(wallet, asset, sum)
     }
     return sum
   }
