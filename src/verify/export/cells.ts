@@ -71,14 +71,15 @@ function typedCell(column: Column): string {
 function textCell(column: Column): string {
   const cell = quoteIdentifier(column.name)
   const pattern = PATTERNS[column.name]
-  if (column.type === 'u256') return `${matches(cell, '0|[1-9][0-9]{0,77}')} AND ${atMostMax(cell)}`
-  if (column.type === 'i256') {
-    return `${matches(cell, '0|-?[1-9][0-9]{0,77}')} AND ${atMostMax(`ltrim(${cell}, '-')`)}`
-  }
+  if (column.type === 'u256') return `${matches(cell, '0|[1-9][0-9]{0,77}')} AND ${atMostMax(cell, cell)}`
+  if (column.type === 'i256')
+    return `${matches(cell, '0|-?[1-9][0-9]{0,77}')} AND ${atMostMax(cell, `ltrim(${cell}, '-')`)}`
   if (column.type === 'decimal') {
     return `${matches(cell, '-?(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?')} AND ${cell} <> '-0'`
   }
   if (pattern !== undefined) return matches(cell, pattern)
+  const words = WORDS[column.name]
+  if (words !== undefined) return `${cell} IN (${words.map(quoteLiteral).join(', ')})`
   if (!isLowerCase(column)) return `${cell} <> ''`
   // Atomic transactions and their blocks have ids in base 58, in which the letter case counts and 0 does not occur.
   const isId = column.name.endsWith('_hash') ? ` OR ${matches(cell, '[1-9A-HJ-NP-Za-km-z]{40,60}')}` : ''
@@ -89,9 +90,12 @@ function matches(cell: string, pattern: string): string {
   return `regexp_full_match(${cell}, ${quoteLiteral(pattern)})`
 }
 
-/** SQL condition that digits are at most 2^256-1. Digit strings of equal length compare like numbers. */
-function atMostMax(digits: string): string {
-  return `(length(${digits}) < ${MAX_U256.length} OR ${digits} <= '${MAX_U256}')`
+/**
+ * SQL condition that the digits of a cell are at most 2^256-1, where they are at most as many. Digit strings of equal length
+ * compare like numbers.
+ */
+function atMostMax(cell: string, digits: string): string {
+  return `CASE WHEN strlen(${cell}) < ${MAX_U256.length} OR strlen(${digits}) < ${MAX_U256.length} THEN true ELSE ${digits} <= '${MAX_U256}' END`
 }
 
 function isLowerCase({ name, type }: Column): boolean {
@@ -102,12 +106,20 @@ const PATTERNS: Readonly<Record<string, string>> = {
   entry_id: '[0-9a-f]{32}',
   internal_id: '[0-9a-f]{16}-[0-9]+',
   transfer_id: '-?[0-9]+(\\.[0-9]+)?|[0-9a-f]{16}-[0-9]+',
-  entry_type: 'transfer|mint|burn|fee|self|wrap|unwrap|import|export',
-  direction: 'in|out',
-  asset_type: 'native|erc20|erc721|erc1155',
-  source:
-    'transactions|erc20_transfers|erc721_transfers|erc1155_transfers|internal_transactions|atomic_transactions',
-  transfer_type: 'import|export',
+}
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  entry_type: ['transfer', 'mint', 'burn', 'fee', 'self', 'wrap', 'unwrap', 'import', 'export'],
+  direction: ['in', 'out'],
+  asset_type: ['native', 'erc20', 'erc721', 'erc1155'],
+  source: [
+    'transactions',
+    'erc20_transfers',
+    'erc721_transfers',
+    'erc1155_transfers',
+    'internal_transactions',
+    'atomic_transactions',
+  ],
+  transfer_type: ['import', 'export'],
 }
 const COLUMN_DESCRIPTIONS: Readonly<Record<string, string>> = {
   entry_id: '32 lower-case hex digits',

@@ -8,7 +8,7 @@ const MAX_SAMPLES = 3
 
 /**
  * An export whose rows are loaded. Each table has a scratch table of the same name with the columns `f` (index of the
- * file in the manifest), `r` (row number, from 1) and the cells that checks need.
+ * file in the manifest), `r` (row number in the table) and the cells that checks need.
  */
 export type CheckedExport = {
   readonly database: ScratchDatabase
@@ -16,6 +16,8 @@ export type CheckedExport = {
   readonly findings: Findings
   /** Tables whose files could all be read. Only these can be compared with each other. */
   readonly completeTables: ReadonlySet<TableName>
+  /** `r` of the first row of each file, by path. */
+  readonly firstRows: ReadonlyMap<string, number>
 }
 
 /**
@@ -48,8 +50,13 @@ export function expectNoRow(
 }
 
 /** Formats a row's location as `<path> row <n>`; the first row after the header is 1. */
-function rowLocation({ manifest }: CheckedExport, table: TableName, { f, r }: ResultRow): string {
-  return `${manifest.tables[table]?.files[Number(f)]?.path ?? table} row ${r}`
+export function rowLocation(
+  { manifest, firstRows }: Pick<CheckedExport, 'manifest' | 'firstRows'>,
+  table: TableName,
+  { f, r }: ResultRow,
+): string {
+  const path = manifest.tables[table]?.files[Number(f)]?.path ?? table
+  return `${path} row ${Number(r) - (firstRows.get(path) ?? 0) + 1}`
 }
 
 /** Whether a table's files could all be read and, as the manifest says, have rows. */

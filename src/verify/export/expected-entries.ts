@@ -39,8 +39,7 @@ export async function createExpectedEntries(
   )
   const wraps = await wrapEntriesSql(checkedExport, sources)
   const entries = [
-    entriesSql(OUT),
-    entriesSql(IN),
+    BOTH_SIDES,
     ...(hasTransactions ? [FEES] : []),
     ...(wraps === undefined ? [] : [wraps]),
     ...(checkedExport.completeTables.has('atomic_transactions') ? [ATOMIC_ENTRIES] : []),
@@ -143,20 +142,6 @@ function move(source: Source, from: MoveColumns): string {
     ${id}::VARCHAR AS token_id, ${value} AS units, ${isCall} AS is_call FROM ${source} WHERE ${value} <> '0'`
 }
 
-type DirectionColumns = { direction: string; wallet: string; counterparty: string; value: string }
-const OUT: DirectionColumns = {
-  direction: 'out',
-  wallet: 'from_address',
-  counterparty: 'to_address',
-  value: `'-' || units`,
-}
-const IN: DirectionColumns = {
-  direction: 'in',
-  wallet: 'to_address',
-  counterparty: 'from_address',
-  value: 'units',
-}
-
 /** The wallets of the export. A manifest with faults may list a wallet twice. */
 const OWN_WALLETS = '(SELECT address, max(to_block) AS to_block FROM wallets GROUP BY address) AS own'
 
@@ -164,13 +149,16 @@ const ZERO = `'0x${'0'.repeat(40)}'`
 const TYPE = `CASE WHEN from_address = to_address THEN 'self' WHEN from_address = ${ZERO} THEN 'mint'
   WHEN to_address = ${ZERO} THEN 'burn' ELSE 'transfer' END`
 
-function entriesSql({ direction, wallet, counterparty, value }: DirectionColumns): string {
-  return `SELECT chain_id, transaction_hash, source, fact, ${wallet} AS wallet_address, ${TYPE} AS entry_type,
-    '${direction}' AS direction, ${counterparty} AS counterparty_address,
-    coalesce(block_number < own.to_block, false) AS counterparty_is_own,
-    asset_type, asset_address, asset_decimals, token_id, ${value} AS value
-    FROM moves LEFT JOIN ${OWN_WALLETS} ON own.address = ${counterparty} SEMI JOIN wallets ON ${wallet} = wallets.address AND block_number < wallets.to_block`
-}
+/** An entry for each side of a movement that is a wallet of the export. */
+const BOTH_SIDES = `SELECT chain_id, transaction_hash, source, fact, wallet_address, ${TYPE} AS entry_type,
+  if(is_out, 'out', 'in') AS direction, counterparty_address,
+  coalesce(block_number < own.to_block, false) AS counterparty_is_own,
+  asset_type, asset_address, asset_decimals, token_id, if(is_out, '-' || units, units) AS value
+  FROM (SELECT *, if(is_out, from_address, to_address) AS wallet_address,
+          if(is_out, to_address, from_address) AS counterparty_address
+        FROM moves, (VALUES (true), (false)) AS sides (is_out))
+  LEFT JOIN ${OWN_WALLETS} ON own.address = counterparty_address
+  SEMI JOIN wallets ON wallet_address = wallets.address AND block_number < wallets.to_block`
 
 const FEES = `SELECT chain_id, transaction_hash, 'transactions' AS source, '' AS fact, from_address AS wallet_address,
   'fee' AS entry_type, 'out' AS direction, NULL AS counterparty_address, false AS counterparty_is_own,

@@ -17,7 +17,7 @@ import { readingProblem } from '../../read/engine-message.ts'
 import { type Findings, formatValue } from '../../read/findings.ts'
 import type { ScratchDatabase } from '../../read/scratch-database.ts'
 import { describeCell, SQL_TYPES, typedCellSql, validCellSql } from './cells.ts'
-import { type CheckedExport, expectNone } from './checked-export.ts'
+import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 import { checkFile } from './files.ts'
 
 export type TableLoadContext = {
@@ -32,6 +32,7 @@ export type TableLoadContext = {
 /** Hashes every listed file again and reads every row into scratch tables. */
 export async function loadTables(context: TableLoadContext): Promise<CheckedExport> {
   const completeTables = new Set<TableName>()
+  const firstRows = new Map<string, number>()
   // A plain scan gains nothing from the optimizer, which takes a third of the time of loading a small file.
   await context.database.run('PRAGMA disable_optimizer')
   // DuckDB has a CSV file in memory while it reads it: the largest table is read before the others take space.
@@ -40,7 +41,7 @@ export async function loadTables(context: TableLoadContext): Promise<CheckedExpo
     if (listed === undefined) continue
     checkListed(table, listed, context.findings)
     await createCheckTable(context.database, table)
-    if (await loadFiles(context, table, listed.files)) completeTables.add(table.name)
+    if (await loadFiles({ ...context, firstRows }, table, listed.files)) completeTables.add(table.name)
   }
   await context.database.run('PRAGMA enable_optimizer')
   return {
@@ -48,6 +49,7 @@ export async function loadTables(context: TableLoadContext): Promise<CheckedExpo
     manifest: context.manifest,
     findings: context.findings,
     completeTables,
+    firstRows,
   }
 }
 
@@ -92,7 +94,7 @@ function numberOf(path: string): number {
 }
 
 async function loadFiles(
-  context: TableLoadContext,
+  context: FileLoadContext,
   table: Table,
   files: readonly ManifestFile[],
 ): Promise<boolean> {
@@ -104,7 +106,7 @@ async function loadFiles(
   return isComplete
 }
 
-async function loadOne(context: TableLoadContext, tableFile: TableFile): Promise<boolean> {
+async function loadOne(context: FileLoadContext, tableFile: TableFile): Promise<boolean> {
   const { folder, database, manifest, findings } = context
   const { table, file } = tableFile
   if (!(await checkFile(folder, { table: table.name, manifest, file }, findings))) return false
@@ -156,20 +158,25 @@ async function checkDecimals(
 }
 
 type TableFile = { readonly table: Table; readonly index: number; readonly file: ManifestFile }
-type FileLoadContext = {
-  readonly database: ScratchDatabase
-  readonly manifest: Manifest
-  readonly findings: Findings
+type FileLoadContext = TableLoadContext & {
+  /** See `CheckedExport`. */
+  readonly firstRows: Map<string, number>
 }
 
-/** Creates the scratch table for a table's rows, with typed columns for the cells that later checks need. */
+/**
+ * Creates the scratch table for a table's rows, with typed columns for the cells that later checks need, as a view with the
+ * number of each row, which would take time and memory as a column.
+ */
 async function createCheckTable(database: ScratchDatabase, table: Table): Promise<void> {
   const cells = checkedColumns(table).map(
     (column) => `${quoteIdentifier(column.name)} ${SQL_TYPES[column.type]}`,
   )
-  const columns = ['f INTEGER', 'r BIGINT', 'is_valid BOOLEAN', 'block_key UBIGINT', ...cells]
-  await database.run(`CREATE TABLE ${table.name} (${columns.join(', ')})`)
+  const columns = ['f INTEGER', 'is_valid BOOLEAN', 'block_key UBIGINT', ...cells]
+  await database.run(`CREATE TABLE ${rowsOf(table)} (${columns.join(', ')})`)
+  await database.run(`CREATE VIEW ${table.name} AS SELECT rowid AS r, * FROM ${rowsOf(table)}`)
 }
+
+const rowsOf = (table: Table) => `${table.name}_rows`
 
 /**
  * Reads every row of one file into the scratch table and checks each cell, the row count and the block range.
@@ -191,13 +198,14 @@ async function loadFile(context: FileLoadContext, tableFile: TableFile): Promise
 }
 
 async function loadRows(context: FileLoadContext, tableFile: TableFile, source: string): Promise<void> {
-  const { database, manifest, findings } = context
+  const { database, manifest, findings, firstRows } = context
   const { table, index, file } = tableFile
   const isEmpty = file.rows === 0 && (await database.all(`SELECT 1 FROM ${source} LIMIT 1`)).length === 0
   if (!isEmpty) await database.run(insertSql(tableFile, source, manifest))
   const [loaded] = await database.all(
-    `SELECT count(*) AS n, count_if(NOT is_valid) AS invalid FROM ${table.name} WHERE f = ${index}`,
+    `SELECT count(*) AS n, count_if(NOT is_valid) AS invalid, min(r) AS first FROM ${table.name} WHERE f = ${index}`,
   )
+  firstRows.set(file.path, Number(loaded?.first))
   const count = Number(loaded?.n)
   findings.expect(count === file.rows, () => `${file.path}: rows: expected ${file.rows}, found ${count}`)
   if (Number(loaded?.invalid) > 0) await reportInvalidCells(context, tableFile, source)
@@ -211,8 +219,8 @@ function insertSql({ table, index, file }: TableFile, source: string, { job }: M
     ' AND ',
   )
   const cells = checkedColumns(table).map((column) => typedCellSql(column, job))
-  const values = [index, 'r', isValid, 'hash(block_hash, block_timestamp)', ...cells].join(', ')
-  return `INSERT INTO ${table.name} SELECT ${values} FROM (SELECT *, row_number() OVER () AS r FROM ${source})`
+  const values = [index, isValid, 'hash(block_hash, block_timestamp)', ...cells].join(', ')
+  return `INSERT INTO ${rowsOf(table)} SELECT ${values} FROM ${source}`
 }
 
 /** Reports invalid cells by row and column, and blocks outside the file's range. Reads the file once per column. */
@@ -234,11 +242,10 @@ async function reportInvalidCells(
   }
   await expectNone(
     context,
-    `SELECT r, block_number FROM ${table.name}
+    `SELECT f, r, block_number FROM ${table.name}
           WHERE f = ${index} AND (block_number < ${file.fromBlock} OR block_number >= ${file.toBlock}) ORDER BY r`,
-    ({ r, block_number: block }) => {
-      return `${file.path} row ${r}: block_number: expected ${file.fromBlock} to ${file.toBlock - 1}, found ${block}`
-    },
+    (row) =>
+      `${rowLocation(context, table.name, row)}: block_number: expected ${file.fromBlock} to ${file.toBlock - 1}, found ${row.block_number}`,
   )
 }
 
