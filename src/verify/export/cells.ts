@@ -20,9 +20,22 @@ export const SQL_TYPES = {
   decimal: 'VARCHAR',
 } as const satisfies Record<ColumnType, string>
 
+/** SQL expression for a cell of text in its SQL type; null if the text does not parse. */
+const parsedSql = ({ name, type }: Column) => `TRY_CAST(${quoteIdentifier(name)} AS ${SQL_TYPES[type]})`
+const parsedName = ({ name }: Column) => quoteIdentifier(`parsed ${name}`)
+
+/** Selects the rows of a source, with cells of text that later expressions use in their SQL type, each parsed once. */
+export function parsedSourceSql(source: string, columns: readonly Column[], format: FormatName): string {
+  if (FORMATS[format].isTyped) return source
+  const parsed = columns
+    .filter(({ type }) => SQL_TYPES[type] !== 'VARCHAR')
+    .map((column) => `${parsedSql(column)} AS ${parsedName(column)}`)
+  return `(SELECT ${['*', ...parsed].join(', ')} FROM ${source})`
+}
+
 /**
- * SQL condition that a cell matches its column's type, range and format, and is not null in a non-null column. It is never
- * null.
+ * SQL condition that a cell of `parsedSourceSql` matches its column's type, range and format, and is not null in a non-null
+ * column. It is never null.
  */
 export function validCellSql(column: Column, format: FormatName): string {
   const cell = quoteIdentifier(column.name)
@@ -31,15 +44,14 @@ export function validCellSql(column: Column, format: FormatName): string {
 }
 
 /**
- * SQL expression for a cell in its SQL type; null if the text does not parse. Text that the job's format escapes is
+ * SQL expression for a cell of `parsedSourceSql` in its SQL type; null if the text does not parse. Text that the job's format escapes is
  * unescaped, so that later checks see the exported values in every format.
  */
-export function typedCellSql({ name, type, isGenerated = false }: Column, job: Manifest['job']): string {
+export function typedCellSql(column: Column, job: Manifest['job']): string {
+  const { name, type, isGenerated = false } = column
   const cell = quoteIdentifier(name)
   if (type === 'text' && !isGenerated && hasEscapedText(job)) return unescapedSql(cell)
-  const sqlType = SQL_TYPES[type]
-  if (FORMATS[job.format].isTyped || sqlType === 'VARCHAR') return cell
-  return `TRY_CAST(${cell} AS ${sqlType})`
+  return FORMATS[job.format].isTyped || SQL_TYPES[type] === 'VARCHAR' ? cell : parsedName(column)
 }
 
 /** Describes the values that a column allows, for messages. */
@@ -53,12 +65,12 @@ export function describeCell(column: Column): string {
 function csvCell(column: Column): string {
   const cell = quoteIdentifier(column.name)
   if (column.type === 'int32' || column.type === 'int64') {
-    return `TRY_CAST(${cell} AS ${SQL_TYPES[column.type]})::VARCHAR IS NOT DISTINCT FROM ${cell}`
+    return `${parsedName(column)}::VARCHAR IS NOT DISTINCT FROM ${cell}`
   }
   if (column.type === 'bool') return `${cell} IN ('true', 'false')`
   if (column.type === 'time') {
     const form = matches(cell, '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z')
-    return `${form} AND TRY_CAST(${cell} AS TIMESTAMP) IS NOT NULL`
+    return `${form} AND ${parsedName(column)} IS NOT NULL`
   }
   return textCell(column)
 }

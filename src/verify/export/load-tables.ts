@@ -16,7 +16,7 @@ import { FORMATS, openDataFile, sourceSql } from '../../formats/index.ts'
 import { readingProblem } from '../../read/engine-message.ts'
 import { type Findings, formatValue } from '../../read/findings.ts'
 import type { ScratchDatabase } from '../../read/scratch-database.ts'
-import { describeCell, SQL_TYPES, typedCellSql, validCellSql } from './cells.ts'
+import { describeCell, parsedSourceSql, SQL_TYPES, typedCellSql, validCellSql } from './cells.ts'
 import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 import { checkFile } from './files.ts'
 
@@ -220,7 +220,7 @@ function insertSql({ table, index, file }: TableFile, source: string, { job }: M
   )
   const cells = checkedColumns(table).map((column) => typedCellSql(column, job))
   const values = [index, isValid, 'hash(block_hash, block_timestamp)', ...cells].join(', ')
-  return `INSERT INTO ${rowsOf(table)} SELECT ${values} FROM ${source}`
+  return `INSERT INTO ${rowsOf(table)} SELECT ${values} FROM ${parsedSourceSql(source, table.columns, job.format)}`
 }
 
 /** Reports invalid cells by row and column, and blocks outside the file's range. Reads the file once per column. */
@@ -229,12 +229,13 @@ async function reportInvalidCells(
   { table, index, file }: TableFile,
   source: string,
 ): Promise<void> {
+  const { format } = context.manifest.job
   for (const column of table.columns) {
     const cell = quoteIdentifier(column.name)
     await expectNone(
       context,
-      `SELECT r, ${cell} AS value FROM (SELECT row_number() OVER () AS r, ${cell} FROM ${source})
-            WHERE NOT (${validCellSql(column, context.manifest.job.format)}) ORDER BY r`,
+      `SELECT r, ${cell} AS value FROM (SELECT row_number() OVER () AS r, * FROM ${parsedSourceSql(source, [column], format)})
+            WHERE NOT (${validCellSql(column, format)}) ORDER BY r`,
       ({ r, value }) => {
         return `${file.path} row ${r}: ${column.name}: expected ${describeCell(column)}, found ${formatValue(value)}`
       },
