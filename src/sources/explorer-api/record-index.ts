@@ -3,7 +3,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { parseBytes, toLowerCase } from '../../core/platform/byte-text.ts'
 import { jsonText } from '../../core/platform/json-text.ts'
 import { type Fields, valueAt, wholeNumber } from '../fields.ts'
-import type { Answer, RecordIndex } from '../source.ts'
+import type { Answer, ByteRange, RecordIndex } from '../source.ts'
 import { splitPage } from '../split-list.ts'
 import { isUnprocessed, readRecords, UnprocessedBlocksError } from './answer.ts'
 import { hashOf } from './item.ts'
@@ -78,48 +78,54 @@ function newId(): number {
   return threadId * 2 ** 32 + ids
 }
 
+type Location = Pick<RecordIndex, 'starts' | 'ends'>
+
 /** The bytes of each record. Records that cannot be located are written again. */
-function locate(records: readonly Fields[], body: Buffer): Pick<RecordIndex, 'body' | 'starts' | 'ends'> {
-  const ranges = separators(body, records.length) ?? splitPage(body, 'result')
-  if (ranges?.length === records.length)
-    return {
-      body,
-      starts: Uint32Array.from(ranges, ([start]) => start),
-      ends: Uint32Array.from(ranges, ([, end]) => end),
-    }
+function locate(records: readonly Fields[], body: Buffer): Location & Pick<RecordIndex, 'body'> {
+  const location = separators(body, records.length) ?? locationOf(splitPage(body, 'result') ?? [])
+  if (location.starts.length === records.length) return { body, ...location }
   return locate(records, Buffer.from(`{"result":[${records.map(jsonText).join(',')}]}`, 'latin1'))
 }
 
-type Ranges = readonly (readonly [start: number, end: number])[]
-const LIST = Buffer.from('"result":[{"')
-const SEPARATOR = Buffer.from('"},{"')
+const locationOf = (ranges: readonly ByteRange[]): Location => ({
+  starts: Uint32Array.from(ranges, ([start]) => start),
+  ends: Uint32Array.from(ranges, ([, end]) => end),
+})
+
+const LIST = '"result":[{"'
+const SEPARATOR = '"},{"'
 /** What can precede the opening quote of a string, and the backslash of an escaped one. */
-const BEFORE_OPENING = new Set([...':,[{\\ \t\r\n'].map((character) => character.charCodeAt(0)))
+const BEFORE_OPENING = ':,[{\\ \t\r\n'
 
 /**
  * Locates the records of a list without a look at each byte: by the bytes between two records, as explorers write them.
  * These can also be the content of a string, but not after the closing quote of another one. Undefined if they are not
  * found between all records.
  */
-function separators(body: Buffer, count: number): Ranges | undefined {
-  const start = body.indexOf(LIST)
-  const end = body.lastIndexOf('}]')
-  if (start < 0 || end < start) return undefined
-  const ranges: [number, number][] = []
-  let from = start + LIST.length - 2
-  for (let at = body.indexOf(SEPARATOR, from); at >= 0; at = body.indexOf(SEPARATOR, at + 1)) {
-    if (BEFORE_OPENING.has(body[at - 1] as number)) return undefined
-    ranges.push([from, at + 2])
+function separators(body: Buffer, count: number): Location | undefined {
+  // One character for each byte. To search a string takes a third of the time of a buffer.
+  const text = body.toString('latin1')
+  const start = text.indexOf(LIST)
+  const end = text.lastIndexOf('}]')
+  if (count === 0 || start < 0 || end < start) return undefined
+  const [starts, ends] = [new Uint32Array(count), new Uint32Array(count)]
+  let [record, from] = [0, start + LIST.length - 2]
+  for (let at = text.indexOf(SEPARATOR, from); at >= 0; at = text.indexOf(SEPARATOR, at + 1)) {
+    if (record === count - 1 || BEFORE_OPENING.includes(text[at - 1] as string)) return undefined
+    starts[record] = from
+    ends[record] = at + 2
     from = at + 3
+    record += 1
   }
-  ranges.push([from, end + 1])
-  return ranges.length === count && isJson(body.subarray(from, end + 1)) ? ranges : undefined
+  starts[record] = from
+  ends[record] = end + 1
+  return record === count - 1 && isJson(text.slice(from, end + 1)) ? { starts, ends } : undefined
 }
 
 /** Whether the last record ends where the list does: the list may also end before. */
-function isJson(text: Buffer): boolean {
+function isJson(text: string): boolean {
   try {
-    JSON.parse(text.toString('latin1'))
+    JSON.parse(text)
     return true
   } catch {
     return false
