@@ -34,18 +34,19 @@ export function findBackwardTimes(
   return outsideLongestAscending(timesOfBlocks(range, search), floor)
 }
 
-/** The different times of each block in ascending order. */
+/** The different times of each block in ascending order. Of a wallet's items at one position, the last one received counts. */
 function timesOfBlocks(range: BlockRange, { pages, ...search }: TimeSearch): BlockTime[] {
   const context = { ...search, range }
-  const times = new Map<string, BlockTime>()
+  const stated = new Map<string, BlockTime>()
   for (const page of pages)
     for (const item of openStagedSource(page, context).load()) {
-      const { block } = item.key
+      const { block, index, hash } = item.key
       // A transaction's time is stated by a view that is listed at its position.
       if (item.page.index.block[item.at] !== block || !isUsable(item, search.rejectedTimes)) continue
-      const second = secondOf(item)
-      times.set(`${block} ${second}`, { block, second })
+      stated.set(`${item.wallet} ${block} ${index} ${hash}`, { block, second: secondOf(item) })
     }
+  const times = new Map<string, BlockTime>()
+  for (const time of stated.values()) times.set(`${time.block} ${time.second}`, time)
   return [...times.values()].sort((a, b) => a.block - b.block || a.second - b.second)
 }
 

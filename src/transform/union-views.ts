@@ -73,16 +73,17 @@ function preferredNative(natives: readonly Native[]): Native {
   const stated = (name: (typeof CALL_FIELDS)[number]) =>
     preferred.row[name] ?? sameBlock.find(({ row }) => row[name] !== null)?.row[name] ?? null
   const [call_type, method_id] = [stated('call_type'), stated('method_id')]
-  const index = preferred.prefix.transaction_index
-  const positioned = sameBlock.find(({ prefix }) => prefix.transaction_index !== null) ?? preferred
-  const { prefix } = positioned.prefix.transaction_index === index ? preferred : positioned
+  const { prefix } = preferred
+  const index = sameBlock.find((native) => native.prefix.transaction_index !== null)?.prefix.transaction_index
+  const transaction_index = index ?? null
   if (
-    prefix === preferred.prefix &&
+    transaction_index === prefix.transaction_index &&
     call_type === preferred.row.call_type &&
     method_id === preferred.row.method_id
   )
     return preferred
-  return { ...preferred, prefix, row: { ...preferred.row, call_type, method_id } }
+  const row = { ...preferred.row, call_type, method_id }
+  return { ...preferred, prefix: { ...prefix, transaction_index }, row }
 }
 
 function unionOfOne(view: View): ViewUnion {

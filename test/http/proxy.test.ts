@@ -1,8 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ExportError } from '../../src/index.ts'
+import { startCommand } from '../helpers/command.ts'
 import { isMissing } from '../helpers/programs.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { closedUrl } from '../helpers/serve.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
 import { clientOf, failureOf, startServer } from './server.ts'
 import { startTlsServer } from './tls-server.ts'
 
@@ -42,6 +44,17 @@ test.skipIf(isMissing('openssl'))(
     expect(proxy.requests).toEqual([`CONNECT ${new URL(service.url).host}`])
   },
 )
+
+test('the built program, which has only a part of undici, tunnels HTTPS requests through a proxy', async () => {
+  const proxy = await startProxy({ password: 'user:secret' })
+  const output = tempFolder()
+  const args = ['run', '--address', `0x${'ab'.repeat(20)}`, '--chain', '43114', '--output', output]
+  const env = { https_proxy: proxy.url, no_proxy: '', NO_PROXY: '' }
+  const command = startCommand([...args, '--base-url', 'https://firewalled.test'], env)
+  await expect.poll(() => proxy.requests).toContain('CONNECT firewalled.test:443')
+  command.kill()
+  await command.ended
+})
 
 test.for([
   { list: '127.0.0.1', isDirect: true },

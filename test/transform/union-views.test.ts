@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { unionViews, type WalletViews } from '../../src/transform/union-views.ts'
 import {
   ALICE,
   BOB,
@@ -135,6 +136,23 @@ test('a field of the call that the preferred view omits comes from the view that
   expect(flatten({ [ALICE]: stated, [BOB]: omitted }, { runs: RUNS }).rows.transactions).toMatchObject([
     fields,
   ])
+})
+
+test('the index of a transaction and the hash of its block come from the views that state them', () => {
+  const view = (prefix: object, isPartial: boolean) => ({
+    native: { prefix: { block_number: 5, ...prefix }, row: { call_type: null, method_id: null }, isPartial },
+    erc20: [],
+    erc721: [],
+    erc1155: [],
+    internal: [],
+    isComplete: true,
+  })
+  const views = [
+    { wallet: ALICE, run: 0, view: view({ block_hash: '0xb', transaction_index: null }, false) },
+    { wallet: BOB, run: 0, view: view({ block_hash: null, transaction_index: 7 }, true) },
+  ]
+  const { native } = unionViews(views as unknown as WalletViews)
+  expect(native.prefix).toEqual({ block_number: 5, block_hash: '0xb', transaction_index: 7 })
 })
 
 const ONE_LOG = {

@@ -85,17 +85,18 @@ function addToGroup<R extends Located>(
 
 const isUnplaced = ({ answer, at }: Located) => Number.isNaN(answer.blocks[at])
 
-const hashOf = ({ answer, at }: Located): unknown => {
+/** `fields`: the record, if this thread has parsed it. Its bytes may be those of another thread by now. */
+function hashOf({ answer, at }: Located, fields?: Fields): unknown {
   const hash = answer.hashes[at]
   if (hash !== '') return hash
-  const record = recordAt(answer, at)
+  const record = fields ?? recordAt(answer, at)
   return record.hash ?? record.transactionHash
 }
 
-const blockOf = (record: Located): unknown =>
-  isUnplaced(record)
-    ? recordAt(record.answer, record.at).blockNumber
-    : String(record.answer.blocks[record.at])
+function blockOf(record: Located, fields?: Fields): unknown {
+  const { answer, at } = record
+  return isUnplaced(record) ? (fields ?? recordAt(answer, at)).blockNumber : String(answer.blocks[at])
+}
 
 /** The JSON of a page: the records of complete blocks as the service returned them, grouped by transaction. */
 export function composeBody(records: ByListing<Located>, { from, to }: BlockRange): Buffer {
@@ -192,8 +193,8 @@ function composedItems(records: NonNullable<PageLimits['records']>): readonly It
   }
   return groupRecords(located as ByListing<Parsed>).map(
     ({ first, placed, normal, internal, erc20, erc721, erc1155 }): Item => ({
-      hash: hashOf(first),
-      blockNumber: blockOf(placed),
+      hash: hashOf(first, first.fields),
+      blockNumber: blockOf(placed, placed.fields),
       normal: normal?.fields ?? null,
       internal: internal.map(fieldsOf),
       erc20: erc20.map(fieldsOf),

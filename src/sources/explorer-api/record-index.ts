@@ -82,7 +82,7 @@ type Location = Pick<RecordIndex, 'starts' | 'ends'>
 
 /** The bytes of each record. Records that cannot be located are written again. */
 function locate(records: readonly Fields[], body: Buffer): Location & Pick<RecordIndex, 'body'> {
-  const location = separators(body, records.length) ?? locationOf(splitPage(body, 'result') ?? [])
+  const location = separators(body, records) ?? locationOf(splitPage(body, 'result') ?? [])
   if (location.starts.length === records.length) return { body, ...location }
   return locate(records, Buffer.from(`{"result":[${records.map(jsonText).join(',')}]}`, 'latin1'))
 }
@@ -102,12 +102,15 @@ const BEFORE_OPENING = ':,[{\\ \t\r\n'
  * These can also be the content of a string, but not after the closing quote of another one. Undefined if they are not
  * found between all records.
  */
-function separators(body: Buffer, count: number): Location | undefined {
+function separators(body: Buffer, records: readonly Fields[]): Location | undefined {
+  const count = records.length
   // One character for each byte. To search a string takes a third of the time of a buffer.
   const text = body.toString('latin1')
   const start = text.indexOf(LIST)
   const end = text.lastIndexOf('}]')
   if (count === 0 || start < 0 || end < start) return undefined
+  // In other objects and lists, the same bytes do not separate records.
+  if (text.lastIndexOf('{', start) !== text.indexOf('{') || records.some(hasParts)) return undefined
   const [starts, ends] = [new Uint32Array(count), new Uint32Array(count)]
   let [record, from] = [0, start + LIST.length - 2]
   for (let at = text.indexOf(SEPARATOR, from); at >= 0; at = text.indexOf(SEPARATOR, at + 1)) {
@@ -120,6 +123,12 @@ function separators(body: Buffer, count: number): Location | undefined {
   starts[record] = from
   ends[record] = end + 1
   return record === count - 1 && isJson(text.slice(from, end + 1)) ? { starts, ends } : undefined
+}
+
+/** Whether a record contains objects or lists. */
+function hasParts(record: Fields): boolean {
+  for (const name in record) if (typeof record[name] === 'object' && record[name] !== null) return true
+  return false
 }
 
 /** Whether the last record ends where the list does: the list may also end before. */

@@ -60,6 +60,19 @@ test('records are found in a list that an answer states before other fields, or 
     expect([0, 1].map((at) => recordAt(answerOf(text), at).hash)).toEqual(['0xaa', '0xbb'])
 })
 
+test('the bytes of each record are found if records contain lists of objects', () => {
+  const parts = [{ a: '1' }, { b: '2' }]
+  const records = [{ ...record(1, 'aa'), parts, last: 5 }, record(2, 'bb'), record(3, 'cc')]
+  for (const text of [
+    envelope(JSON.stringify(records)),
+    `{"status":"1","message":"OK","more":{"result":[{"a":"b"}]},"result":${JSON.stringify(records.slice(1))}}`,
+  ]) {
+    const answer = answerOf(text)
+    const found = [...answer.blocks.keys()].map((at) => recordAt(answer, at))
+    expect(found).toEqual(records.slice(-found.length))
+  }
+})
+
 test('a page is the same whether its answers were parsed by this thread or its body is', () => {
   const lists = {
     normal: [record(1, 'aa', { value: '\u00e9\ud800' }), record(3, 'Cc')],
@@ -110,6 +123,18 @@ test('an answer is parsed once however many answers came before, and whoever has
     structuredClone(answer.body, { transfer: [answer.body.buffer as ArrayBuffer] })
     expect(parsePage(NO_PAGE, limitsOf(answer, [0])).items).toHaveLength(1)
   }
+})
+
+test('a record without hash or block is read by the thread that has parsed it, whoever has its memory', () => {
+  const records = [
+    { ...record(1, 'aa'), hash: undefined },
+    { ...record(2, 'bb'), blockNumber: undefined },
+  ]
+  const answer = answerOf(envelope(JSON.stringify(records)))
+  structuredClone(answer.body, { transfer: [answer.body.buffer as ArrayBuffer] })
+  const { page, keys } = parsePage(NO_PAGE, limitsOf(answer, [0, 1]))
+  expect(page.bad).toBe(2)
+  expect(keys).toEqual([expect.stringContaining('hash is missing'), expect.stringContaining('blockNumber')])
 })
 
 test('an answer is dropped once each of its records is in a page or is read again', () => {

@@ -64,8 +64,7 @@ export async function requireLock(folder: string): Promise<void> {
   const held = heldLocks.get(path)
   if (held === undefined) return
   // Whoever takes over a lock replaces the file, and every change of a file changes its time.
-  const entry = await entryAt(path)
-  const version = entry && `${entry.ino} ${entry.ctimeMs} ${entry.mtimeMs}`
+  const version = await versionOf(path).catch(() => undefined)
   if (version !== undefined && version === held.version) return
   if ((await readTextIfExists(path)) === held.content) {
     held.version = version
@@ -77,6 +76,13 @@ export async function requireLock(folder: string): Promise<void> {
     { fix: 'Wait for the other run to end, then run the same command again: it resumes.' },
   )
 }
+
+/** The file is opened, because network file systems answer only then with what the server knows. */
+const versionOf = (path: string): Promise<string> =>
+  withFile(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, async (handle) => {
+    const { ino, ctimeMs, mtimeMs } = await handle.stat()
+    return `${ino} ${ctimeMs} ${mtimeMs}`
+  })
 
 /** The process that holds an output; undefined if nobody does, if the lock has expired, or if it cannot be read. */
 export async function holderOf(folder: string): Promise<Holder | undefined> {
