@@ -1,7 +1,7 @@
-// The parts of undici that the program uses: to load all of them takes a tenth of a second at each start.
+// The parts of undici that the program uses. Loading all of it takes 0.06 s more at each start.
 const Dispatcher = require('../node_modules/undici/lib/dispatcher/dispatcher.js')
 
-// Proxies for HTTPS call it; undici's index adds it.
+// ProxyAgent calls this method for HTTPS; undici's index, which is not loaded, would add it.
 Dispatcher.prototype.connect = require('../node_modules/undici/lib/api/api-connect.js')
 
 module.exports = {

@@ -168,7 +168,7 @@ const two = (value: number) => TWO_DIGITS[value]
 /** Text that starts with a byte order mark is quoted. At the start of a file, readers would remove it. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf'
 
-/** Formats the cells of one column, whose text is often that of the row before. */
+/** Formats the cells of one column. Consecutive rows often have the same text, which is formatted once. */
 function createTextFormatter(options: CsvOptions): FormatText {
   let [last, formatted] = ['', formatText('', options)]
   return (cell) => {

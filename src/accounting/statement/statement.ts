@@ -185,7 +185,7 @@ type YearOptions = Pick<SumOptions, 'opening' | 'prices'> &
     onYear: (statement: YearStatement) => void
   }
 
-/** States the UTC years of an export whose rows it is given. */
+/** Builds the statements of the UTC years of an export from its rows. */
 export type YearStatements = {
   /** Adds the next row in chain order. Throws VERIFY_FAILED if the export does not cover its wallet. */
   add(row: MovementRow): void

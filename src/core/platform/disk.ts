@@ -149,7 +149,7 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Reads a file block by block. Each block is valid until the next, because all are in one buffer, which is fast. */
+/** Reads a file block by block. All blocks share one buffer, so each is valid only until the next. */
 export async function* readBlocks(path: string): AsyncGenerator<Buffer, void, void> {
   const handle = await open(path, 'r')
   try {

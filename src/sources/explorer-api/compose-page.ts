@@ -85,7 +85,7 @@ function addToGroup<R extends Located>(
 
 const isUnplaced = ({ answer, at }: Located) => Number.isNaN(answer.blocks[at])
 
-/** `fields`: the record, if this thread has parsed it. Its bytes may be those of another thread by now. */
+/** `fields`: the record, if this thread has parsed it. Its bytes may have been transferred to another thread. */
 function hashOf({ answer, at }: Located, fields?: Fields): unknown {
   const hash = answer.hashes[at]
   if (hash !== '') return hash

@@ -104,7 +104,7 @@ const BEFORE_OPENING = ':,[{\\ \t\r\n'
  */
 function separators(body: Buffer, records: readonly Fields[]): Location | undefined {
   const count = records.length
-  // One character for each byte. To search a string takes a third of the time of a buffer.
+  // One character per byte, so positions in the text are those in the body.
   const text = body.toString('latin1')
   const start = text.indexOf(LIST)
   const end = text.lastIndexOf('}]')

@@ -66,7 +66,7 @@ export function* mergeItems<T extends PositionedItem>(
   if (views.length > 0) yield views as unknown as TransactionViews<T>
 }
 
-/** Reads the items of all sources in chain order. A class, because V8 compiles closures of each merge again. */
+/** Reads the items of all sources in chain order. A class, because V8 would compile closures again for each merge. */
 class SortedReader<T extends PositionedItem> {
   readonly #pending: { source: ItemSource<T>; order: number }[]
   readonly #heap = new TinyQueue<Cursor<T>>([], compareCursors)

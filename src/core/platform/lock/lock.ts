@@ -63,7 +63,7 @@ export async function requireLock(folder: string): Promise<void> {
   const path = join(folder, 'lock')
   const held = heldLocks.get(path)
   if (held === undefined) return
-  // Whoever takes over a lock replaces the file, and every change of a file changes its time.
+  // A takeover replaces the file, and a renewal updates its modification time.
   const version = await versionOf(path).catch(() => undefined)
   if (version !== undefined && version === held.version) return
   if ((await readTextIfExists(path)) === held.content) {
@@ -77,7 +77,7 @@ export async function requireLock(folder: string): Promise<void> {
   )
 }
 
-/** The file is opened, because network file systems answer only then with what the server knows. */
+/** Opens the file, because network file systems may answer `stat` of a path from a cache. */
 const versionOf = (path: string): Promise<string> =>
   withFile(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, async (handle) => {
     const { ino, ctimeMs, mtimeMs } = await handle.stat()
