@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, fstatSync } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -169,7 +169,7 @@ function createAppender(path: string, file: FileHandle, start: number) {
  */
 async function requireUnchanged(path: string, file: FileHandle, expected: number): Promise<void> {
   await requireLock(dirname(path))
-  if ((await file.stat()).size === expected) return
+  if (fstatSync(file.fd).size === expected) return
   throw new ExportError('OUTPUT_LOCKED', `another process has changed the checkpoint ${path}`, {
     fix: 'Make sure that no other run writes to this output, then run the same command again: it resumes.',
   })
