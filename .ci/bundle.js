@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 
 /** Native, with files of their own, or loaded by few runs. */
 const APART = [
-  '@duckdb/node-api',
+  '@duckdb/node-bindings',
   'avsc',
   '@clickhouse/client',
   'node-sqlite3-wasm',

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { loadDuckDb } from '../core/duckdb/connection.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
 import { oneLine } from './engine-message.ts'
@@ -37,7 +38,7 @@ export async function openExactnessCheck(
   database: ScratchDatabase,
   types: DecimalTypes,
 ): Promise<ExactnessCheck> {
-  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const { DuckDBInstance } = await loadDuckDb()
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await instance.connect()
   for (const sql of [

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
+import { loadDuckDb } from '../core/duckdb/connection.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { entryAt } from '../core/platform/entry.ts'
 import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
@@ -182,7 +183,7 @@ async function prepare(
   connection: DuckDBConnection,
   tokens: readonly Token[],
 ): Promise<PreparedQuery | undefined> {
-  const { StatementType } = await import('@duckdb/node-api')
+  const { StatementType } = await loadDuckDb()
   if (EXPLAIN.test(firstWord(tokens))) {
     const { statement, isRun } = explainTarget(tokens)
     if ((await prepare(connection, statement)) === undefined) return undefined

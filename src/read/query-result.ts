@@ -1,4 +1,5 @@
 import type { DuckDBResult, DuckDBValueConverter, Json } from '@duckdb/node-api'
+import { loadDuckDb } from '../core/duckdb/connection.ts'
 import { ORDER_KEY, PLAIN_KEY } from './exact-amounts.ts'
 import { DECIMAL_DIGITS } from './exact-numbers.ts'
 import { withoutExactSum } from './exact-sums.ts'
@@ -95,7 +96,7 @@ const NUMBER = new RegExp(
  * conversion.
  */
 async function openConverter(): Promise<DuckDBValueConverter<Json>> {
-  const duckdb = await import('@duckdb/node-api')
+  const duckdb = await loadDuckDb()
   const { BIGINT, UBIGINT } = duckdb.DuckDBTypeId
   return (value, type, toCell) => {
     if (value === null) return null

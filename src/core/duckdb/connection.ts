@@ -1,14 +1,9 @@
 import { rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 
-const require = createRequire(import.meta.url)
-
-/**
- * Loads DuckDB (70 MB of native code) on first use. `require` takes half as long as `import`, which scans
- * CommonJS modules for their export names before it runs them.
- */
-export const loadDuckDb = async () => require('@duckdb/node-api') as typeof import('@duckdb/node-api')
+/** Loads DuckDB (70 MB of native code) on first use. */
+export const loadDuckDb = async (): Promise<typeof import('@duckdb/node-api')> =>
+  (await import('@duckdb/node-api')).default
 
 /**
  * Memory limit of an instance, in DuckDB's notation; `shared` uses the instance that all small operations
