@@ -1,6 +1,5 @@
 import { acceptsSwapIn, type ImportRow, importRowsOf } from '../accounting/import-rows.ts'
 import { type Asset, assetKey, groupByWallet, type Movement } from '../accounting/movement.ts'
-import { matchOwnTransfers } from '../accounting/paid-swaps.ts'
 import type { EventKind } from './page-data.ts'
 
 export type Amount = { asset: Asset; value: bigint }
@@ -19,12 +18,11 @@ export type WalletEvent = {
 }
 
 /**
- * Describes a transaction by the rows that conversions write for it: swaps, wraps, pools and own transfers are those of
+ * Describes a transaction, whose own transfers are matched, by the rows that conversions write for it: swaps, wraps, pools and own transfers are those of
  * `convert` and `statement`. A transfer between two wallets is one event, of the sender. Amounts that a wallet received
  * from, or sent to, one party are one event.
  */
-export function eventsOf(transaction: readonly Movement[], isFailed: boolean): WalletEvent[] {
-  const movements = matchOwnTransfers(transaction)
+export function eventsOf(movements: readonly Movement[], isFailed: boolean): WalletEvent[] {
   const senders = new Set(movements.filter(({ isOwn, isOut }) => isOwn && isOut).map(transferKey))
   return groupByWallet(movements).flatMap((group) => {
     const events = new Map<string, WalletEvent>()

@@ -59,9 +59,10 @@ export class TransactionSums {
       this.last = first.time
     }
     for (const movement of movements) this.#addMovement(movement)
-    for (const movement of matchOwnTransfers(movements)) this.#countOwn(movement)
+    const matched = matchOwnTransfers(movements)
+    for (const movement of matched) this.#countOwn(movement)
     this.packer.add([first, ...others], () =>
-      eventsOf(movements, this.#options.isFailed(first.transaction)).map((event) => ({
+      eventsOf(matched, this.#options.isFailed(first.transaction)).map((event) => ({
         event,
         value: this.#valueOf(event.in.length > 0 ? event.in : event.out, first),
       })),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Movement } from '../../src/accounting/movement.ts'
+import { matchOwnTransfers } from '../../src/accounting/paid-swaps.ts'
 import { eventsOf } from '../../src/html-report/events.ts'
 import { en } from '../../src/html-report/messages/en.ts'
 import { sentenceOf } from '../../src/html-report/page/sentence.ts'
@@ -39,7 +40,7 @@ const fee = (changes: Partial<Movement> = {}) => moved(-7n, { type: 'fee', count
 
 /** The events in short: kind, wallet, party, amounts in and out, and the fee. */
 const shortly = (movements: readonly Movement[], isFailed = false) =>
-  eventsOf(movements, isFailed).map(({ kind, wallet, party, fee: paid, ...event }) => [
+  eventsOf(matchOwnTransfers(movements), isFailed).map(({ kind, wallet, party, fee: paid, ...event }) => [
     kind,
     ...[wallet, party].map((address) => address?.[2]),
     ...[event.in, event.out].map((amounts) => amounts.map(({ value }) => value)),
