@@ -18,9 +18,11 @@ export type WalletEvent = {
 }
 
 /**
- * Describes a transaction, whose own transfers are matched, by the rows that conversions write for it: swaps, wraps, pools and own transfers are those of
+ * Describes a transaction by the rows that conversions write for it: swaps, wraps, pools and own transfers are those of
  * `convert` and `statement`. A transfer between two wallets is one event, of the sender. Amounts that a wallet received
  * from, or sent to, one party are one event.
+ *
+ * @param movements of a transaction, with own transfers matched
  */
 export function eventsOf(movements: readonly Movement[], isFailed: boolean): WalletEvent[] {
   const senders = new Set(movements.filter(({ isOwn, isOut }) => isOwn && isOut).map(transferKey))
