@@ -20,19 +20,21 @@ export function logTransferId(logIndex: number, ordinal?: number): string {
   return ordinal === undefined ? String(logIndex) : `${logIndex}.${ordinal}`
 }
 
+/** How often each content has occurred among the transfers of one table of one view. */
+export type Occurrences = Map<string, number>
+
 /**
- * Creates a function that returns the `transfer_id` of each transfer without a log index in one table of one view.
- * Every view of a transaction contains all equal transfers between its wallet and the other party, so the ids in
- * several views agree.
+ * The `transfer_id` of a transfer without a log index; it is counted in `occurrences`. Every view of a transaction contains
+ * all equal transfers between its wallet and the other party, so the ids in several views agree.
  */
-export function contentTransferIds(): (transfer: TransferContent) => string {
-  const occurrences = new Map<string, number>()
-  return ({ token_address, from_address, to_address, token_id = null, value = null }) => {
-    const content = JSON.stringify([token_address, from_address, to_address, token_id, value])
-    const occurrence = occurrences.get(content) ?? 0
-    occurrences.set(content, occurrence + 1)
-    return contentId(content, occurrence)
-  }
+export function contentTransferId(
+  { token_address, from_address, to_address, token_id, value }: TransferContent,
+  occurrences: Occurrences,
+): string {
+  const content = JSON.stringify([token_address, from_address, to_address, token_id ?? null, value ?? null])
+  const occurrence = occurrences.get(content) ?? 0
+  occurrences.set(content, occurrence + 1)
+  return contentId(content, occurrence)
 }
 
 /** Hexadecimal digits of the hash in an id by content. */

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Cells } from '../../src/core/table/index.ts'
 import { dataApi } from '../../src/sources/data-api/data-api.ts'
 import type { Source } from '../../src/sources/source.ts'
-import { contentTransferIds } from '../../src/sources/transfer-id.ts'
+import { contentTransferId, type Occurrences } from '../../src/sources/transfer-id.ts'
 import { ALICE, BOB, CAROL, erc20, erc721, erc1155, flatten, item, party, TOKEN } from './items.ts'
 
 type Transfers = Cells<'erc20_transfers'> | Cells<'erc721_transfers'> | Cells<'erc1155_transfers'>
@@ -27,8 +27,8 @@ const source: Source = {
 }
 
 function withoutLog<T extends Transfers>(rows: readonly T[]): T[] {
-  const idOf = contentTransferIds()
-  return rows.map((row) => ({ ...row, log_index: null, transfer_id: idOf(row) }))
+  const occurrences: Occurrences = new Map()
+  return rows.map((row) => ({ ...row, log_index: null, transfer_id: contentTransferId(row, occurrences) }))
 }
 
 const idOf = (content: readonly unknown[], occurrence: number) =>

@@ -74,8 +74,7 @@ function addToGroup<R extends Located>(
   const hash = answer.hashes[at] || `#${groups.size}`
   let group = groups.get(hash)
   if (group === undefined) {
-    const lists = { internal: [], erc20: [], erc721: [], erc1155: [] }
-    group = { first: record, placed: record, normal: null, ...lists }
+    group = { first: record, placed: record, normal: null, internal: [], erc20: [], erc721: [], erc1155: [] }
     groups.set(hash, group)
   }
   if (isUnplaced(group.placed)) group.placed = record
@@ -210,12 +209,14 @@ const fieldsOf = ({ fields }: Parsed) => fields
 
 function locateRecords(records: ComposedRecords | undefined): Parsed[] | undefined {
   const located: Parsed[] = []
-  for (const [index, id] of records?.answers.entries() ?? []) {
-    const answer = keptRecords(id)
-    const at = records?.positions[index] ?? 0
+  if (records === undefined) return located
+  const { answers, positions } = records
+  for (let index = 0; index < answers.length; index += 1) {
+    const answer = keptRecords(answers[index] as number)
+    const at = positions[index] ?? 0
     const fields = answer?.records[at]
     if (answer === undefined || fields === undefined) return undefined
-    located.push({ answer, at, fields })
+    located.push({ answer: answer.index, at, fields })
   }
   return located
 }

@@ -35,7 +35,8 @@ export function keyOf(item: unknown): ItemKey | string {
   const index = position === undefined || position === '' ? UNKNOWN_INDEX : wholeNumber(position)
   if (index === undefined || index > INT32_MAX)
     return `transactionIndex is not an int32: ${previewJson(position)}`
-  return { block, index, hash: toLowerCase(hash), ...times }
+  const { timeMs, lastMs, second } = times
+  return { block, index, hash: toLowerCase(hash), timeMs, lastMs, second }
 }
 
 /** The hash of the transaction that a record belongs to, in lower case. */

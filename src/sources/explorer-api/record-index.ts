@@ -2,6 +2,7 @@ import { threadId } from 'node:worker_threads'
 import { ExportError } from '../../core/model/errors.ts'
 import { parseBytes, toLowerCase } from '../../core/platform/byte-text.ts'
 import { jsonText } from '../../core/platform/json-text.ts'
+import { keepShapes } from '../../core/platform/keep-shapes.ts'
 import { type Fields, valueAt, wholeNumber } from '../fields.ts'
 import type { Answer, ByteRange, RecordIndex } from '../source.ts'
 import { splitPage } from '../split-list.ts'
@@ -27,7 +28,7 @@ export function readAnswer(body: Buffer): Answer {
 
 /** Returns the records of an answer, or throws what `readRecords` has thrown in another thread. */
 export function requireRecords(answer: Answer): RecordIndex {
-  if (!('refusal' in answer)) return answer
+  if (!('refusal' in answer)) return recordIndex(answer)
   const { code, message, fix, status, isPermanent, isUnprocessed: isIncomplete } = answer.refusal
   throw new ExportError(code, message, {
     fix,
@@ -37,7 +38,20 @@ export function requireRecords(answer: Answer): RecordIndex {
   })
 }
 
-type IndexedRecords = RecordIndex & { records: readonly Fields[] }
+/** Copies an index to an object of the one shape for which the code that reads it is compiled. */
+const recordIndex = ({
+  id,
+  body,
+  starts,
+  ends,
+  blocks,
+  seconds,
+  hashes,
+  blockHashes,
+  genesis,
+}: RecordIndex): RecordIndex => ({ id, body, starts, ends, blocks, seconds, hashes, blockHashes, genesis })
+
+type IndexedRecords = { index: RecordIndex; records: readonly Fields[] }
 
 function indexRecords(records: readonly Fields[], body: Buffer): IndexedRecords {
   const index = {
@@ -48,7 +62,7 @@ function indexRecords(records: readonly Fields[], body: Buffer): IndexedRecords 
     genesis: new Map<number, string>(),
   }
   for (let at = 0; at < records.length; at += 1) addToIndex(index, at, records[at] as Fields)
-  return { id: newId(), records, ...index, ...locate(records, body) }
+  return { index: recordIndex({ id: newId(), ...index, ...locate(records, body) }), records }
 }
 
 type Index = Pick<RecordIndex, 'blocks' | 'seconds'> & {
@@ -151,13 +165,15 @@ const kept = new Map<number, KeptRecords>()
 let keptBytes = 0
 
 /** `bytes`: those of the body, whose memory another thread may have by now. */
-type KeptRecords = IndexedRecords & { left: number; bytes: number }
+type KeptRecords = { indexed: IndexedRecords; left: number; bytes: number }
 
 function keepRecords(indexed: IndexedRecords): RecordIndex {
-  const { records, ...index } = indexed
-  if (records.length === 0) return index
+  const { index, records } = indexed
+  const [first] = records
+  if (first === undefined) return index
+  keepShapes(Object.keys(first).join(), [first])
   const bytes = index.body.length
-  kept.set(index.id, { ...indexed, left: records.length, bytes })
+  kept.set(index.id, { indexed, left: records.length, bytes })
   keptBytes += bytes
   for (const id of kept.keys()) {
     if (keptBytes <= KEPT_BYTES) break
@@ -172,7 +188,7 @@ function drop(id: number): void {
 }
 
 /** The kept records of an answer that this thread has parsed; undefined if there are none. */
-export const keptRecords = (id: number): IndexedRecords | undefined => kept.get(id)
+export const keptRecords = (id: number): IndexedRecords | undefined => kept.get(id)?.indexed
 
 /** Takes note, by the ids of their answers, of records that are no longer needed. An answer without others is dropped. */
 export function releaseRecords(answers: Iterable<number>): void {

@@ -18,10 +18,11 @@ import {
   u256At,
 } from '../fields.ts'
 import type { OnBadEntry, ViewContext } from '../source.ts'
+import type { Occurrences } from '../transfer-id.ts'
 import type { Internal, Native, View } from '../view.ts'
 import type { Dialect } from './dialect.ts'
 import { type Item, keyOf, type ListingName, onChainFieldsOf, positionRecordOf } from './item.ts'
-import { erc20Reader, erc721Reader, erc1155Reader, isErc721, isErc1155 } from './transfers.ts'
+import { isErc721, isErc1155, readErc20, readErc721, readErc1155 } from './transfers.ts'
 
 /**
  * Reads an item, or returns the reason why the transaction itself is invalid. Invalid records are passed to
@@ -47,10 +48,10 @@ export function readView(item: unknown, context: ViewContext, dialect: Dialect):
   const internal = uniqueInternals(recordsOf(lists, 'internal', onBadEntry))
   return {
     native,
-    erc20: readAll('erc20', erc20, erc20Reader, onBadEntry),
-    erc721: readAll('erc721', nfts, erc721Reader, onBadEntry),
-    erc1155: readAll('erc1155', batches, erc1155Reader, onBadEntry).flat(),
-    internal: readAll('internal', internal, () => readInternal, onBadEntry),
+    erc20: readAll('erc20', erc20, readErc20, onBadEntry),
+    erc721: readAll('erc721', nfts, readErc721, onBadEntry),
+    erc1155: readAll('erc1155', batches, readErc1155, onBadEntry).flat(),
+    internal: readAll('internal', internal, readInternal, onBadEntry),
     isComplete,
   }
 }
@@ -71,16 +72,16 @@ function recordsOf(item: Fields, list: ListingName, onBadEntry: OnBadEntry): rea
 function readAll<T>(
   list: ListingName,
   records: readonly unknown[],
-  openReader: () => (record: Fields) => T,
+  read: (record: Fields, occurrences: Occurrences) => T,
   onBadEntry: OnBadEntry,
 ): readonly T[] {
   if (records.length === 0) return NONE
-  const read = openReader()
+  const occurrences: Occurrences = new Map()
   const rows: T[] = []
   for (const record of records)
     try {
       if (!isObject(record)) throw new RejectError('it is not an object')
-      rows.push(read(record))
+      rows.push(read(record, occurrences))
     } catch (error) {
       if (!(error instanceof RejectError)) throw error
       onBadEntry(list, record, error.message)

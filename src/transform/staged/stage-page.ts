@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import type { DecimalsOfRow } from '../../core/model/token-decimals.ts'
+import { keepShapes } from '../../core/platform/keep-shapes.ts'
 import { type TableName, tableByName } from '../../core/table/index.ts'
 import { type AppendFile, openAppendFile } from '../../files/chunk.ts'
 import type { FileFormat } from '../../files/write-table.ts'
@@ -59,8 +60,10 @@ function stageItems(items: PageItems['items'], { index, files, flatten }: PageSt
   const decimals = new PageDecimals(index.decimals)
   let [at, normalized] = [0, 0]
   const onReject = (line: string) => void index.rejects.push([at, line])
+  const samples: unknown[] = [decimals]
   for (const item of items) {
     const flat = flatten([item], onReject)
+    if (at < SAMPLES) samples.push(item, flat)
     addToIndex(index, { at, item, flat })
     if (flat !== undefined) {
       decimals.add(flat.rows)
@@ -69,8 +72,11 @@ function stageItems(items: PageItems['items'], { index, files, flatten }: PageSt
     addLines({ index, files, at }, flat)
     at += 1
   }
+  keepShapes('items', samples)
   return normalized
 }
+
+const SAMPLES = 16
 
 type IndexEntry = { at: number; item: WalletItem; flat: FlatTransaction | undefined }
 
