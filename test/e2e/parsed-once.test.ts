@@ -57,3 +57,22 @@ test('each byte of the Data API is parsed once, besides those that arrive before
   expect(parsed).toBeLessThan(1.02 * received + 1.3 * beforeThread)
   expect(threads).toBe(2)
 })
+
+/** Makes V8 print which optimized code it discards. */
+const TRACE = "import { setFlagsFromString } from 'node:v8'; setFlagsFromString('--trace-deopt')"
+
+test('collections of garbage do not discard optimized code', { tags: ['long'] }, async () => {
+  const url = await startService('explorer-service.js', '30000')
+  const folder = tempFolder()
+  const file = join(folder, 'job.json')
+  const service = { api: 'etherscan' }
+  writeFileSync(file, JSON.stringify({ chain: '43114', addresses: [WALLET], endBlock: 10_000, service }))
+  const args = ['run', file, '--base-url', url, '--output', join(folder, 'out'), '--quiet']
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TRACE)}` }
+  const { exit, stdout } = await startCommand(args, env).ended
+  expect(exit).toBe(0)
+  const discarded = stdout.match(/SharedFunctionInfo .*weak objects/g) ?? []
+  // There were 40 while hot objects were instances with fields, or had spreads: V8 forgets such shapes.
+  expect(stdout).toContain('deoptimiz')
+  expect(discarded.length).toBeLessThan(25)
+})

@@ -2,7 +2,6 @@ import { threadId } from 'node:worker_threads'
 import { ExportError } from '../../core/model/errors.ts'
 import { parseBytes, toLowerCase } from '../../core/platform/byte-text.ts'
 import { jsonText } from '../../core/platform/json-text.ts'
-import { keepShapes } from '../../core/platform/keep-shapes.ts'
 import { type Fields, valueAt, wholeNumber } from '../fields.ts'
 import type { Answer, ByteRange, RecordIndex } from '../source.ts'
 import { splitPage } from '../split-list.ts'
@@ -169,9 +168,7 @@ type KeptRecords = { indexed: IndexedRecords; left: number; bytes: number }
 
 function keepRecords(indexed: IndexedRecords): RecordIndex {
   const { index, records } = indexed
-  const [first] = records
-  if (first === undefined) return index
-  keepShapes(Object.keys(first).join(), [first])
+  if (records.length === 0) return index
   const bytes = index.body.length
   kept.set(index.id, { indexed, left: records.length, bytes })
   keptBytes += bytes

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import type { DecimalsOfRow } from '../../core/model/token-decimals.ts'
-import { keepShapes } from '../../core/platform/keep-shapes.ts'
 import { type TableName, tableByName } from '../../core/table/index.ts'
 import { type AppendFile, openAppendFile } from '../../files/chunk.ts'
 import type { FileFormat } from '../../files/write-table.ts'
@@ -57,26 +56,21 @@ type PageStage = { index: PageIndex; files: StageFiles; flatten: Flattener }
 
 /** Returns the number of transactions that could be normalized. */
 function stageItems(items: PageItems['items'], { index, files, flatten }: PageStage): number {
-  const decimals = new PageDecimals(index.decimals)
+  const decimals: PageDecimals = { all: index.decimals, newest: new Map() }
   let [at, normalized] = [0, 0]
   const onReject = (line: string) => void index.rejects.push([at, line])
-  const samples: unknown[] = [decimals]
   for (const item of items) {
     const flat = flatten([item], onReject)
-    if (at < SAMPLES) samples.push(item, flat)
     addToIndex(index, { at, item, flat })
     if (flat !== undefined) {
-      decimals.add(flat.rows)
+      addDecimals(decimals, flat.rows)
       normalized += 1
     }
     addLines({ index, files, at }, flat)
     at += 1
   }
-  keepShapes('items', samples)
   return normalized
 }
-
-const SAMPLES = 16
 
 type IndexEntry = { at: number; item: WalletItem; flat: FlatTransaction | undefined }
 
@@ -99,32 +93,31 @@ function addToIndex(index: PageIndex, { at, item, flat }: IndexEntry): void {
   if (repeatedLogs > 0) index.repeatedLogs.push([at, repeatedLogs])
 }
 
-/** Collects the decimals of the tokens in the rows of a page. */
-class PageDecimals {
-  readonly #all: DecimalsOfRow[]
+type PageDecimals = {
+  readonly all: DecimalsOfRow[]
   /** The decimals of the newest row by token: usually those of the next one too. */
-  readonly #newest = new Map<string, number>()
+  readonly newest: Map<string, number>
+}
 
-  constructor(all: DecimalsOfRow[]) {
-    this.#all = all
-  }
+/** Collects the decimals of the tokens in the rows of a page. */
+function addDecimals(
+  to: PageDecimals,
+  { erc20_transfers, erc1155_transfers, ledger }: FlatTransaction['rows'],
+): void {
+  for (const row of erc20_transfers) addDecimalsOf(to, row.token_address, row.token_decimals)
+  for (const row of erc1155_transfers)
+    if (row.metadata_decimals !== null)
+      addDecimalsOf(to, `${row.token_address}/${row.token_id}`, row.metadata_decimals)
+  for (const { asset_type: type, asset_address: address, token_id: id, asset_decimals } of ledger)
+    if (type === 'erc20') addDecimalsOf(to, address ?? '', asset_decimals)
+    else if (type === 'erc1155' && asset_decimals !== null)
+      addDecimalsOf(to, `${address}/${id}`, asset_decimals)
+}
 
-  add({ erc20_transfers, erc1155_transfers, ledger }: FlatTransaction['rows']): void {
-    for (const row of erc20_transfers) this.#add(row.token_address, row.token_decimals)
-    for (const row of erc1155_transfers)
-      if (row.metadata_decimals !== null)
-        this.#add(`${row.token_address}/${row.token_id}`, row.metadata_decimals)
-    for (const { asset_type: type, asset_address: address, token_id: id, asset_decimals } of ledger)
-      if (type === 'erc20') this.#add(address ?? '', asset_decimals)
-      else if (type === 'erc1155' && asset_decimals !== null) this.#add(`${address}/${id}`, asset_decimals)
-  }
-
-  #add(token: string, decimals: number | null): void {
-    if (decimals === null || this.#newest.get(token) === decimals) return
-    this.#newest.set(token, decimals)
-    if (!this.#all.some(([other, stated]) => other === token && stated === decimals))
-      this.#all.push([token, decimals])
-  }
+function addDecimalsOf({ all, newest }: PageDecimals, token: string, decimals: number | null): void {
+  if (decimals === null || newest.get(token) === decimals) return
+  newest.set(token, decimals)
+  if (!all.some(([other, stated]) => other === token && stated === decimals)) all.push([token, decimals])
 }
 
 function emptyIndex(
