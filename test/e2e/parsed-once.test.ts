@@ -72,7 +72,7 @@ test('collections of garbage do not discard optimized code', { tags: ['long'] },
   const { exit, stdout } = await startCommand(args, env).ended
   expect(exit).toBe(0)
   const discarded = stdout.match(/SharedFunctionInfo .*weak objects/g) ?? []
-  // There were 40 while hot objects were instances with fields, or had spreads: V8 forgets such shapes.
+  // 40 of them when often-used objects were spread or instances with fields, whose shapes V8 forgets.
   expect(stdout).toContain('deoptimiz')
   expect(discarded.length).toBeLessThan(25)
 })

@@ -37,7 +37,10 @@ export function requireRecords(answer: Answer): RecordIndex {
   })
 }
 
-/** Copies an index to an object of the one shape for which the code that reads it is compiled. */
+/**
+ * Copies an index to a literal. V8 forgets the shape of objects that are spread or come from another thread, and then
+ * discards the code that it has optimized for them.
+ */
 const recordIndex = ({
   id,
   body,

@@ -93,13 +93,14 @@ function addToIndex(index: PageIndex, { at, item, flat }: IndexEntry): void {
   if (repeatedLogs > 0) index.repeatedLogs.push([at, repeatedLogs])
 }
 
+/** The decimals of the tokens in the rows of a page. */
 type PageDecimals = {
   readonly all: DecimalsOfRow[]
   /** The decimals of the newest row by token: usually those of the next one too. */
   readonly newest: Map<string, number>
 }
 
-/** Collects the decimals of the tokens in the rows of a page. */
+/** Adds the decimals of the tokens in the rows of a transaction. */
 function addDecimals(
   to: PageDecimals,
   { erc20_transfers, erc1155_transfers, ledger }: FlatTransaction['rows'],
